@@ -11,7 +11,6 @@ import {
 } from '../../services/query/calls/access/counts.ts'
 import { checkedQuery } from '../../services/query/calls/access/field-order.ts'
 import { feedbackRowsQuery, preFilteredIdsQuery } from '../../services/query/calls/access/pre-filtered-ids.ts'
-import { everything, indexOf, type Scope } from '../../services/query/calls/access/scope.ts'
 import { edgeQuery } from '../../services/query/calls/access/windows.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
 import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
@@ -32,6 +31,7 @@ import {
 import { headerReader } from '../../services/query/calls/header.ts'
 import { countQuery, headerKeysQuery, keysQuery, pageQuery, rowsQuery } from '../../services/query/calls/page.ts'
 import { partsAtStartQuery, payloadQuery } from '../../services/query/calls/payloads.ts'
+import { everything, indexOf, type Scope } from '../../services/query/calls/scope.ts'
 import { totalSizeQuery, traceSizesQuery } from '../../services/query/calls/trace-sizes.ts'
 import {
   changedThreadsQuery,

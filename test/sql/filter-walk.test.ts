@@ -7,7 +7,7 @@ import { expect, it, vi } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import { sql } from '../../services/core/store/sql.ts'
 import type { Query } from '../../services/core/store/store.ts'
-import type { CallKey } from '../../services/query/calls/access/scope.ts'
+import type { CallKey } from '../../services/query/calls/scope.ts'
 import { rowReader } from '../../services/query/compact-rows.ts'
 
 const keyColumns = rowReader<CallKey>({ startedUs: sql`started_us`, id: sql`id` })

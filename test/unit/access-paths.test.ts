@@ -5,8 +5,8 @@ import type { Query } from '../../services/core/store/store.ts'
 import type { Candidates } from '../../services/query/calls/access/access-path.ts'
 import { chooseAccessPath } from '../../services/query/calls/access/choose.ts'
 import { createCountCache } from '../../services/query/calls/access/counts.ts'
-import { everything, rangeOf } from '../../services/query/calls/access/scope.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
+import { everything, rangeOf } from '../../services/query/calls/scope.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const eq = (name: string, value: unknown) => ({ $expr: { $eq: [{ $getField: name }, { $literal: value }] } })

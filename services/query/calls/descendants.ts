@@ -3,7 +3,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
-import { allOf, everything, type Index, instant, type Scope, timeConditions } from './access/scope.ts'
+import { allOf, everything, type Index, instant, type Scope, timeConditions } from './scope.ts'
 
 /** A call as it was read; deleteVer = the accept timestamp of its newest delete, '0' = it is not deleted. */
 type Found = [id: string, parentId: string, deleteVer: string]

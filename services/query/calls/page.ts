@@ -6,7 +6,6 @@ import type { Query } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { asNumbers } from '../compact-rows.ts'
 import type { Direction } from './access/counts.ts'
-import { allOf, type CallKey, instant, type Scope, scopeConditions } from './access/scope.ts'
 import {
   type CallConditions,
   callConditions,
@@ -15,6 +14,7 @@ import {
   withDocumentsAndDerived,
 } from './conditions/conditions.ts'
 import type { CompiledSort } from './conditions/types.ts'
+import { allOf, type CallKey, instant, type Scope, scopeConditions } from './scope.ts'
 
 /** Order by start time and id. */
 export type TimeOrder = { startedAt: Direction; id: Direction }

@@ -9,17 +9,9 @@ import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import type { Columns } from '../compact-rows.ts'
-import {
-  allOf,
-  type CallKey,
-  everything,
-  type Index,
-  instants,
-  rangeConditions,
-  timeConditions,
-} from './access/scope.ts'
 import { type Side, sideOf } from './conditions/conditions.ts'
 import type { Document } from './conditions/types.ts'
+import { allOf, type CallKey, everything, type Index, instants, rangeConditions, timeConditions } from './scope.ts'
 import { documentSql } from './span-dump.ts'
 
 /** A call with the places of its payloads. */

@@ -3,9 +3,9 @@ import { rowReader } from '../compact-rows.ts'
 import { dirtyRanges } from './access/dirty-times.ts'
 import { readDirtyMinutes } from './access/field-index.ts'
 import { readPages } from './access/read-calls.ts'
-import type { CallKey, Range } from './access/scope.ts'
 import { type PayloadPlace, payloadPlace } from './payloads.ts'
 import type { CallReader } from './reader.ts'
+import type { CallKey, Range } from './scope.ts'
 
 /** Calls of a sample. */
 const sampledCalls = 20_000

@@ -5,9 +5,9 @@ import { param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
 import { readTuples } from '../compact-rows.ts'
-import { allOf, everything, type Scope, scopeConditions } from './access/scope.ts'
 import { type CallConditions, callConditions } from './conditions/conditions.ts'
 import type { CallHeader } from './header.ts'
+import { allOf, everything, type Scope, scopeConditions } from './scope.ts'
 
 type Source = { store: Pick<Store, 'bytes'>; options: QueryOptions }
 

@@ -8,9 +8,9 @@ import { asNumbers } from '../compact-rows.ts'
 import { feedbackOnRefs } from '../feedback/condition.ts'
 import type { Column } from '../language/types.ts'
 import { inRange } from './access/field-index-queries.ts'
-import { allOf, scopeConditions } from './access/scope.ts'
 import { ofHeader } from './conditions/conditions.ts'
 import type { Sample } from './sample.ts'
+import { allOf, scopeConditions } from './scope.ts'
 
 /** Values as a set that is looked up once. */
 const setOf = (us: readonly number[]): Sql =>

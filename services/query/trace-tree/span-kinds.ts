@@ -3,7 +3,7 @@ import type { ProjectId } from '../../core/ids.ts'
 import { type Sql, sql } from '../../core/store/sql.ts'
 import type { Query } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
-import { allOf, everything, type Index, timeConditions } from '../calls/access/scope.ts'
+import { allOf, everything, type Index, timeConditions } from '../calls/scope.ts'
 
 /** Members of one object that may name a kind: nested, or with dots in their keys. */
 const members = sql`'Tuple(operation_name String, kind String,

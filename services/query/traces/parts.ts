@@ -3,9 +3,9 @@
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { ProjectScope } from '../../events/project-query.ts'
 import { bucketConditions, type Split } from '../call-stats/rollup.ts'
-import { allOf, isRoot, type Range, type Scope, scopeConditions } from '../calls/access/scope.ts'
 import { traceKey } from '../calls/conditions/trace-fields.ts'
 import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
+import { allOf, isRoot, type Range, type Scope, scopeConditions } from '../calls/scope.ts'
 import { costSums, lastUs, totalOfPoint, tracePoints } from './figures.ts'
 import type { PriceGrid } from './price-grid.ts'
 

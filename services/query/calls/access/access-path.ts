@@ -2,7 +2,7 @@
 import type { Refine } from '../conditions/refine.ts'
 import type { TimeOrder } from '../page.ts'
 import type { CallReader } from '../reader.ts'
-import type { CallKey, Range, Scope } from './scope.ts'
+import type { CallKey, Range, Scope } from '../scope.ts'
 
 /** Most call headers of one statement, unless a search says otherwise. */
 export const pageRows = 2_000

@@ -1,6 +1,7 @@
 // The access path by the keys of calls: by id, by trace, by parent.
+
+import { indexOf } from '../scope.ts'
 import type { AccessPathOf } from './access-path.ts'
-import { indexOf } from './scope.ts'
 
 export const byKeys: AccessPathOf = ({ reader, range }) => {
   const { projectId, query } = reader

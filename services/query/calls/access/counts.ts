@@ -7,7 +7,7 @@ import { identifier, param, type Sql, sql, systemQuery } from '../../../core/sto
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
 import { onlyRow, readTuples } from '../../compact-rows.ts'
-import { isRoot, type Range } from './scope.ts'
+import { isRoot, type Range } from '../scope.ts'
 
 export type Counter = 'calls' | 'roots'
 export type Direction = 'asc' | 'desc'

@@ -1,6 +1,7 @@
 // When the calls begin that a derived table may not hold yet, as ranges that the primary key can use.
+
+import type { Range } from '../scope.ts'
 import type { DirtyMinute } from './counts.ts'
-import type { Range } from './scope.ts'
 
 const [secondUs, minuteSeconds] = [1_000_000, 60]
 /** Conditions of one statement. */

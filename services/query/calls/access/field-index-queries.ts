@@ -7,10 +7,10 @@ import { identifier, join, param, type Sql, sql, systemQuery } from '../../../co
 import type { Query } from '../../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../../events/project-query.ts'
 import type { Side } from '../conditions/conditions.ts'
+import { allOf, instants, type Range, timesOf, withinAny } from '../scope.ts'
 import { type Direction, type DirtyMinute, isCovering } from './counts.ts'
 import { dirtyRanges } from './dirty-times.ts'
 import type { FieldPath, FieldTests } from './field-index-tests.ts'
-import { allOf, instants, type Range, timesOf, withinAny } from './scope.ts'
 
 const words = { asc: sql`ASC`, desc: sql`DESC` } as const
 

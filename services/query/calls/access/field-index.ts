@@ -4,10 +4,11 @@ import { compactRows } from '../../compact-rows.ts'
 import { treeElements } from '../../language/weight.ts'
 import { conditionsOf, type Side } from '../conditions/conditions.ts'
 import type { CompiledCondition } from '../conditions/types.ts'
+import { decodeTimes } from '../decode-keys.ts'
 import type { CallReader } from '../reader.ts'
+import type { Range, Scope } from '../scope.ts'
 import { type AccessPathOf, type CallSearch, type Candidates, pageRows, type SearchProgress } from './access-path.ts'
 import { type Direction, type DirtyMinute, pastPositions } from './counts.ts'
-import { decodeTimes } from './decode-keys.ts'
 import { dirtyRanges } from './dirty-times.ts'
 import {
   candidatesQuery,
@@ -22,7 +23,6 @@ import {
   minutesOf,
 } from './field-index-queries.ts'
 import { type FieldTests, fieldTests } from './field-index-tests.ts'
-import type { Range, Scope } from './scope.ts'
 import { windowsIn } from './time-windows.ts'
 
 /** Start times that a statement can take; with more, scanning is as good. */

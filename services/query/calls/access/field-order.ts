@@ -14,11 +14,12 @@ import {
 } from '../conditions/conditions.ts'
 
 import type { CompiledSort } from '../conditions/types.ts'
+import { decodeKeys } from '../decode-keys.ts'
 import { keysQuery } from '../page.ts'
 import type { CallReader } from '../reader.ts'
+import type { CallKey, Range, Scope } from '../scope.ts'
 import type { AccessPathOf, CallSearch } from './access-path.ts'
 import type { Direction, DirtyMinute } from './counts.ts'
-import { decodeKeys } from './decode-keys.ts'
 import { dirtyRanges } from './dirty-times.ts'
 import { maxTimes, readDirtyMinutes, readNotIndexed } from './field-index.ts'
 import {
@@ -36,7 +37,6 @@ import {
   withoutOrderQuery,
 } from './field-index-queries.ts'
 import { fieldPath } from './field-index-tests.ts'
-import type { CallKey, Range, Scope } from './scope.ts'
 
 /** The time of a payload row, and whether that is an end that came alone. */
 type Timed = [us: string, isEnd: 0 | 1]

@@ -11,8 +11,8 @@ import { holdsWithout, preFilteredIdsSql, readsTraces } from '../conditions/deri
 import { isFeedback } from '../conditions/joins.ts'
 import type { CompiledCondition, FeedbackField } from '../conditions/types.ts'
 import type { CallReader } from '../reader.ts'
+import { everything, type Scope } from '../scope.ts'
 import type { AccessPathOf } from './access-path.ts'
-import { everything, type Scope } from './scope.ts'
 
 /** Calls with matching feedback are looked up by id if there are not more, out of not too much feedback. */
 const maxIds = 10_000

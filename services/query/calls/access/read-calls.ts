@@ -6,11 +6,11 @@ import { conditionsOf } from '../conditions/conditions.ts'
 import { createRefine, type Refined } from '../conditions/refine.ts'
 import { countQuery, newestVersion, pageQuery, rowsQuery } from '../page.ts'
 import type { CallReader, Page } from '../reader.ts'
+import { type CallKey, indexOf, rangeOf } from '../scope.ts'
 import { totalSizeQuery } from '../trace-sizes.ts'
 import { type CallSearch, pageRows, type SearchProgress } from './access-path.ts'
 import { chooseAccessPath } from './choose.ts'
 import { countProject } from './counts.ts'
-import { type CallKey, indexOf, rangeOf } from './scope.ts'
 
 /** A page taken from up to this many times more calls is read as a range. */
 const denseRatio = 20

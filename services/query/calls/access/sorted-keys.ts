@@ -1,7 +1,8 @@
 // Other orders than that of time: the keys of the whole answer first, over the one scope that another path leads to.
+
+import { decodeKeys } from '../decode-keys.ts'
 import { keysQuery } from '../page.ts'
 import type { AccessPathOf } from './access-path.ts'
-import { decodeKeys } from './decode-keys.ts'
 
 export const sortedKeys =
   (pathOf: AccessPathOf): AccessPathOf =>

@@ -1,7 +1,7 @@
 // The access path that always leads to calls in the order of time: windows of time, sized by the counters and by what matched.
 import type { CallReader } from '../reader.ts'
+import type { Range, Scope } from '../scope.ts'
 import { type AccessPathOf, type CallSearch, type Candidates, pageRows, type SearchProgress } from './access-path.ts'
-import type { Range, Scope } from './scope.ts'
 import { createWindows } from './windows.ts'
 
 /** First window of a filter that no counter knows, and the largest one. */

@@ -5,8 +5,8 @@ import { param, sql } from '../../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
 import { readTuples } from '../../compact-rows.ts'
+import { allOf, type Range, rangeConditions } from '../scope.ts'
 import { type CountCache, type Counter, type Direction, type Group, liveHours, readGroups } from './counts.ts'
-import { allOf, type Range, rangeConditions } from './scope.ts'
 
 /** A part of the time axis. The windows of a walk meet without gap or overlap, whatever the counters say. */
 type Window = { range: Range; calls: number }

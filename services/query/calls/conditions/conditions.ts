@@ -3,7 +3,7 @@
 import { identifier, join, param, type Sql, sql } from '../../../core/store/sql.ts'
 import type { ProjectScope } from '../../../events/project-query.ts'
 import type { ColumnSql } from '../../language/types.ts'
-import { allOf, isRoot, rangeConditions, type Scope, scopeConditions, timeConditions } from '../access/scope.ts'
+import { allOf, isRoot, rangeConditions, type Scope, scopeConditions, timeConditions } from '../scope.ts'
 import { documentSql } from '../span-dump.ts'
 import {
   type DerivedTexts,

@@ -3,7 +3,7 @@ import type { CallsFilter } from '../../../../schemas/query.ts'
 import { fault } from '../../../core/http/errors.ts'
 import type { Condition, Value } from '../../language/types.ts'
 import { junction } from '../../language/typing.ts'
-import { rootColumn } from '../access/facts.ts'
+import { rootColumn } from './facts.ts'
 import { callColumn } from './fields.ts'
 
 /** The parent of a root. */

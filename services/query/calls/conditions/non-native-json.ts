@@ -6,7 +6,7 @@ import type { Query, QueryOptions, Store } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
 import { readTuples } from '../../compact-rows.ts'
 import { evaluateValue } from '../../language/evaluate.ts'
-import { allOf, rangeConditions, type Scope } from '../access/scope.ts'
+import { allOf, rangeConditions, type Scope } from '../scope.ts'
 import { documentSql } from '../span-dump.ts'
 import {
   type CallConditions,

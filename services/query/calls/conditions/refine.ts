@@ -7,10 +7,10 @@ import { projectQuery } from '../../../events/project-query.ts'
 import { readTuples } from '../../compact-rows.ts'
 import { jsonString } from '../../language/json-sql.ts'
 import type { JsonField } from '../../language/types.ts'
-import { decodeKeys } from '../access/decode-keys.ts'
-import { rangeOf, type Scope } from '../access/scope.ts'
+import { decodeKeys } from '../decode-keys.ts'
 import { headerKeysQuery } from '../page.ts'
 import type { CallReader } from '../reader.ts'
+import { rangeOf, type Scope } from '../scope.ts'
 import {
   type CallConditions,
   callConditions,

@@ -1,8 +1,8 @@
 // The scope of a statement: a range of start times, the calls that have some key, or single rows.
-import type { ProjectId } from '../../../core/ids.ts'
-import { join, param, type Sql, sql } from '../../../core/store/sql.ts'
-import type { ProjectScope } from '../../../events/project-query.ts'
-import type { IndexFacts } from '../conditions/types.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { join, param, type Sql, sql } from '../../core/store/sql.ts'
+import type { ProjectScope } from '../../events/project-query.ts'
+import type { IndexFacts } from './conditions/types.ts'
 
 /** Start times in microseconds: from (inclusive), before (exclusive); null = open. */
 export type Range = { fromUs: number | null; beforeUs: number | null }

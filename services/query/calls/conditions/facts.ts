@@ -1,6 +1,6 @@
 // Derives facts from a list of conjuncts about columns that have an index: access paths are chosen by these.
 import type { Condition, Value } from '../../language/types.ts'
-import type { IndexFacts } from '../conditions/types.ts'
+import type { IndexFacts } from './types.ts'
 
 type Lists = {
   id: string[] | null

@@ -1,5 +1,5 @@
 // Keys and start times of calls, decoded from the bytes that the engine sent: an export of millions stays small.
-import { rowBinary } from '../../../core/store/row-binary.ts'
+import { rowBinary } from '../../core/store/row-binary.ts'
 import type { CallKey } from './scope.ts'
 
 /** Reads rows (Int64, String) some at a time. */
