@@ -55,8 +55,8 @@ import { createCallReadRoutes } from '../query/calls/routes.ts'
 import { loadDefaultPrices } from '../query/costs/default-prices.ts'
 import { createPrices } from '../query/costs/prices.ts'
 import { createCostReadRoutes } from '../query/costs/routes.ts'
-import { createRequestErasure, erasureHeader } from '../query/erasures/request.ts'
 import { createErasureRoutes } from '../query/erasures/routes.ts'
+import { explainCostRoute } from '../query/explain-cost/routes.ts'
 import { createAnnotationSchema } from '../query/feedback/annotation-schema.ts'
 import { createThrowIfHeld } from '../query/feedback/held.ts'
 import { createThrowUnlessOwn } from '../query/feedback/owners.ts'
@@ -74,6 +74,7 @@ import { projectDeleteRoute } from '../query/projects/remove.ts'
 import { createProjectRoutes } from '../query/projects/routes.ts'
 import { createSettingsRoutes } from '../query/projects/settings.ts'
 import { createRefReadRoutes } from '../query/refs/routes.ts'
+import { createRequestErasure, erasureHeader } from '../query/request-erasure.ts'
 import { createGraphqlRoutes } from '../query/service/graphql.ts'
 import { createNotServedRoutes } from '../query/service/not-served.ts'
 import { createServiceRoutes, type ServiceDeps } from '../query/service/routes.ts'
@@ -226,7 +227,8 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     ...createObjectDeleteRoutes({ store, log, clock, freshness, audit }),
     ...createObjectLabelRoutes({ store, log, clock, freshness }),
     ...createFileReadRoutes({ store, freshness, blobs }),
-    ...createCostReadRoutes({ store, prices, log, clock, freshness, audit }),
+    ...createCostReadRoutes({ store, log, clock, freshness, audit }),
+    explainCostRoute({ store, prices, freshness }),
     ...createFeedbackReadRoutes(
       { store, log, clock, freshness, config, audit, throwIfHeld: createThrowIfHeld(deps) },
       requestErasure,

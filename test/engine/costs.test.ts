@@ -9,6 +9,7 @@ import { costsPurgedRecord, costsRecord } from '../../services/events/costs.ts'
 import { createCostWriteRoutes } from '../../services/ingest/costs/routes.ts'
 import { createPrices } from '../../services/query/costs/prices.ts'
 import { createCostReadRoutes } from '../../services/query/costs/routes.ts'
+import { explainCostRoute } from '../../services/query/explain-cost/routes.ts'
 import { createMemoryLog, type MemoryLog } from '../fixtures/memory-log.ts'
 import { noAudit } from '../fixtures/no-audit.ts'
 import { type Call, createCall } from '../fixtures/route-call.ts'
@@ -29,14 +30,8 @@ beforeAll(async () => {
   const freshness = { wait: async () => ({ 'X-Test-Fresh': 'yes' }) }
   routes = [
     ...createCostWriteRoutes({ log, clock, audit: noAudit }),
-    ...createCostReadRoutes({
-      store,
-      prices: createPrices({ store, shipped: new Map() }),
-      log,
-      clock,
-      freshness,
-      audit: noAudit,
-    }),
+    ...createCostReadRoutes({ store, log, clock, freshness, audit: noAudit }),
+    explainCostRoute({ store, prices: createPrices({ store, shipped: new Map() }), freshness }),
   ]
   call = createCall(routes)
 })

@@ -1,7 +1,7 @@
 // The contents of a receipt of an erasure, and the coverage of its hash, in this version and in those before.
 import { expect, it } from 'vitest'
 import { type Erasure, noErasureCounts, receiptOf } from '../../services/events/erasures.ts'
-import { selectorHmac } from '../../services/query/erasures/request.ts'
+import { selectorHmac } from '../../services/query/request-erasure.ts'
 
 const done: Erasure = {
   projectId: 'acme/app',

@@ -7,7 +7,7 @@ import { type Route, route } from '../../core/http/route.ts'
 import { throwIfStale } from '../../core/log/freshness.ts'
 import type { Position } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
-import { erasureHeader, type RequestErasure } from '../erasures/request.ts'
+import { erasureHeader, type RequestErasure } from '../request-erasure.ts'
 import { type DeleteCallsDeps, deleteCallTrees } from './delete-call-trees.ts'
 
 const maxIds = 1_000

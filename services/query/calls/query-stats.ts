@@ -4,7 +4,6 @@ import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
-import { pricesFor } from '../costs/model-prices.ts'
 import type { Prices } from '../costs/prices.ts'
 import { createWholeTraces } from '../traces/whole-traces.ts'
 import type { CountCache } from './access/counts.ts'
@@ -17,6 +16,7 @@ import {
   topicsOfQuery,
   traceTables,
 } from './conditions/joined-tables.ts'
+import { pricesFor } from './model-prices.ts'
 
 export type QueryStatsDeps = {
   store: Pick<Store, 'bytes' | 'rows'>

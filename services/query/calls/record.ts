@@ -1,7 +1,7 @@
 // Writes call records: columns of the header as JSON, payload texts as the bytes that are stored.
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { concat, lineBuffers, type Piece } from '../../core/memory/buffer-pool.ts'
-import type { CostsOfCall } from '../costs/call-costs.ts'
+import type { CostsOfCall } from './call-costs.ts'
 import { latencyMs } from './conditions/fields.ts'
 import type { Document } from './conditions/types.ts'
 import type { CallHeader } from './header.ts'

@@ -1,5 +1,4 @@
 // The billed part of a call's usage: the tokens that its counts report, and the cached ones among them.
-import type { Document } from '../calls/conditions/types.ts'
 
 /**
  * Billed tokens of one model, beside the reported counts (clickhouse/migrations/0022_billed_usage.sql). `inside`:
@@ -25,7 +24,7 @@ export const nothingBilled: Billed = {
 }
 
 /** The columns of a call that `billedOf` needs. */
-export const billedColumns = ['billed_usage', 'counts_cached'] as const satisfies readonly Document[]
+export const billedColumns = ['billed_usage', 'counts_cached'] as const
 
 /** Counts are in the order of `Billed`. */
 type Entry = [model: string, ...counts: number[]]
@@ -34,7 +33,7 @@ type Entry = [model: string, ...counts: number[]]
 export function billedOf({
   billed_usage: text,
   counts_cached: countsCached,
-}: Partial<Record<Document, Buffer>>): ReadonlyMap<string, Billed> {
+}: Partial<Record<(typeof billedColumns)[number], Buffer>>): ReadonlyMap<string, Billed> {
   if (text === undefined) return none
   const entries = JSON.parse(text.toString('utf8')) as Entry[]
   return new Map(

@@ -1,13 +1,7 @@
-// Reading and removing prices of a project: POST /cost/query and POST /cost/purge; and what a call cost, explained.
+// Reading and removing prices of a project: POST /cost/query and POST /cost/purge.
 
-import {
-  costExplainRequest,
-  costExplainResponse,
-  costPurgeRequest,
-  costPurgeResponse,
-  costQueryRequest,
-  costQueryResponse,
-} from '../../../schemas/costs.ts'
+import { costPurgeRequest, costPurgeResponse, costQueryRequest, costQueryResponse } from '../../../schemas/costs.ts'
+import type { SortTerm } from '../../../schemas/query.ts'
 import type { Audit } from '../../core/audit/audit.ts'
 import { audited, idsOf } from '../../core/audit/audited.ts'
 import type { Clock } from '../../core/clock/clock.ts'
@@ -17,11 +11,10 @@ import type { ProjectId } from '../../core/ids.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Log } from '../../core/log/log.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
-import { identifier, param, type Sql, sql } from '../../core/store/sql.ts'
+import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { costsPurgedRecord } from '../../events/costs.ts'
 import { projectQuery } from '../../events/project-query.ts'
-import { compileSort } from '../calls/conditions/sort.ts'
 import { checkTypes } from '../feedback/condition.ts'
 import { compileCondition } from '../language/compile.ts'
 import { parseQuery } from '../language/parse.ts'
@@ -29,13 +22,11 @@ import type { Condition } from '../language/types.ts'
 import { listReply } from '../list-reply.ts'
 import { inSlices, listBounds } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
-import { createCostExplainer } from './explain.ts'
-import { costFields, shownColumns } from './fields.ts'
-import type { Prices } from './prices.ts'
+import { distinctTerms } from '../sort-terms.ts'
+import { costColumn, costFields, shownColumns } from './fields.ts'
 
 export type CostReadDeps = {
-  store: Pick<Store, 'rows' | 'bytes'>
-  prices: Prices
+  store: Pick<Store, 'rows'>
   log: Pick<Log, 'append'>
   clock: Clock
   freshness: Freshness
@@ -47,6 +38,18 @@ type Stored = Row & { effective_us: string }
 
 const asMade = (['created_at', 'id'] as const).map((field) => ({ field, direction: 'asc' as const }))
 const source = (column: string) => identifier(`c.${column}`)
+
+/** Null = as they are. @throws Fault 400 for unknown names and for too many of them */
+function orderOf(sortBy: readonly SortTerm[]): Sql | null {
+  const terms = distinctTerms(sortBy)
+  if (terms.length === 0) return null
+  const words = { asc: sql`ASC`, desc: sql`DESC` }
+  const byId = terms.some(({ field }) => field === 'id') ? [] : [{ field: 'id', direction: 'desc' as const }]
+  const columns = [...terms, ...byId].map(
+    ({ field, direction }) => sql`${costColumn(field).sql(source)} ${words[direction]}`,
+  )
+  return join(columns, ', ')
+}
 
 export const costsQuery = (
   projectId: ProjectId,
@@ -69,8 +72,7 @@ export const costsQuery = (
     LIMIT ${param('UInt64', limit)} OFFSET ${param('UInt64', offset)}`
   })
 
-export function createCostReadRoutes({ store, prices, log, clock, freshness, audit }: CostReadDeps): Route[] {
-  const explainer = createCostExplainer({ store, prices })
+export function createCostReadRoutes({ store, log, clock, freshness, audit }: CostReadDeps): Route[] {
   return [
     route({
       name: 'costs.query',
@@ -87,7 +89,7 @@ export function createCostReadRoutes({ store, prices, log, clock, freshness, aud
         for (const field of input.fields ?? []) costFields(field)
         const condition = parseQuery(input.query, costFields, 'unknown')
         if (input.query) checkTypes(input.query.$expr, costFields)
-        const order = compileSort(input.sort_by ?? asMade, costFields, source).orderBy()
+        const order = orderOf(input.sort_by ?? asMade)
         const headers = await freshness.wait(context, ['costs'])
         const asked = new Set(input.fields?.length ? input.fields : shownColumns)
         const textOf = ({ effective_us, ...row }: Stored): string => {
@@ -104,22 +106,6 @@ export function createCostReadRoutes({ store, prices, log, clock, freshness, aud
           for await (const rows of slices) yield rows.map(textOf).join(',')
         }
         return listReply('results', texts(), headers)
-      },
-    }),
-    route({
-      name: 'costs.explain',
-      countsAll: true,
-      method: 'POST',
-      path: '/cost/explain',
-      summary: 'The cost of a call: its usage, the prices that apply, and the calculation for each kind of token',
-      body: { type: 'json', schema: costExplainRequest, check: 'schema' },
-      response: costExplainResponse,
-      tables: ['calls', 'call_keys', 'payloads', 'costs'],
-      async handle(context) {
-        const { input, signal } = context
-        const projectId = context.project(input.project_id)
-        const headers = await freshness.wait(context, ['calls', 'costs'])
-        return { json: await explainer.explain(input.call_id, projectId, { signal }), headers }
       },
     }),
     route({

@@ -26,8 +26,8 @@ import { headerReader } from '../calls/header.ts'
 import type { CallReader } from '../calls/reader.ts'
 import { createRecordDeletion } from '../logs/delete-records.ts'
 import { filterCondition, logTables, named, ofTraces, type RecordCondition } from '../logs/records.ts'
+import type { RequestErasure } from '../request-erasure.ts'
 import { receiptOfRow } from './receipts.ts'
-import type { RequestErasure } from './request.ts'
 
 export type ErasureRouteDeps = DeleteCallsDeps & {
   audit: Pick<Audit, 'begin'>

@@ -2,19 +2,33 @@
 import type { ProjectId } from '../../core/ids.ts'
 import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { ProjectScope } from '../../events/project-query.ts'
-import type { FeedbackField } from '../calls/conditions/types.ts'
 import { jsonString } from '../language/json-sql.ts'
+import type { PathSegment } from '../language/types.ts'
 import { feedbackColumn } from './fields.ts'
 
+/** A text made from the feedback of a call. */
+export type FeedbackText = {
+  name: `feedback_${number}`
+  /** Feedback type; null = any. */
+  type: string | null
+  column: 'payload' | 'runnable_ref' | 'trigger_ref'
+  path: readonly PathSegment[]
+  /**
+   * `oldest`: the column of the oldest row, as JSON text. `first`: the first value that is not empty, as a JSON string.
+   * `all`: all of those, as a JSON list.
+   */
+  pick: 'oldest' | 'first' | 'all'
+}
+
 /** A value of one row as text, '' when it has none. */
-function valueSql({ column, path }: FeedbackField): Sql {
+function valueSql({ column, path }: FeedbackText): Sql {
   if (column === 'payload') return jsonString({ document: 'payload', path }, feedbackColumn)
   return sql`ifNull(${identifier(`f.${column}`)}, '')`
 }
 
 const age = sql`(f.created_at, f.id)`
 
-function textSql(field: FeedbackField): Sql {
+function textSql(field: FeedbackText): Sql {
   const ofType = field.type === null ? sql`1` : sql`f.feedback_type = ${param('String', field.type)}`
   if (field.pick === 'oldest') {
     const text =
@@ -31,7 +45,7 @@ function textSql(field: FeedbackField): Sql {
 }
 
 /** Types of the fields; null = any. */
-function typesOf(fields: readonly FeedbackField[]): string[] | null {
+function typesOf(fields: readonly FeedbackText[]): string[] | null {
   const types = fields.flatMap(({ type }) => type ?? [])
   return types.length < fields.length ? null : [...new Set(types)]
 }
@@ -46,7 +60,7 @@ const ofTypes = (column: Sql, types: string[] | null): Sql =>
 export function feedbackTexts(
   project: ProjectScope,
   projectId: ProjectId,
-  fields: readonly FeedbackField[],
+  fields: readonly FeedbackText[],
   calls: Sql | null,
 ): Sql {
   const prefix = `weave:///${projectId}/call/`
@@ -64,5 +78,5 @@ export function feedbackTexts(
 }
 
 /** Number of rows of the fields' types, versions that were replaced included. */
-export const feedbackRows = (project: ProjectScope, fields: readonly FeedbackField[]): Sql =>
+export const feedbackRows = (project: ProjectScope, fields: readonly FeedbackText[]): Sql =>
   sql`SELECT count() AS rows ${project.from('feedback', { where: ofTypes(sql`feedback_type`, typesOf(fields)) })}`

@@ -5,7 +5,7 @@ import { audited, idsOf } from '../../core/audit/audited.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import { type Freshness, throwIfStale } from '../../core/log/freshness.ts'
 import { formatPositions, positionHeader } from '../../core/log/positions.ts'
-import { erasureHeader, type RequestErasure } from '../erasures/request.ts'
+import { erasureHeader, type RequestErasure } from '../request-erasure.ts'
 import { createRecordDeletion, type DeleteRecordsDeps } from './delete-records.ts'
 import { filterCondition, logTables } from './records.ts'
 

@@ -8,7 +8,7 @@ import { fault, invalid } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import { queryOfProject, sql } from '../../core/store/sql.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { RequestErasure } from '../erasures/request.ts'
+import type { RequestErasure } from '../request-erasure.ts'
 
 export type ProjectRemovalDeps = {
   directory: Pick<Directory, 'state' | 'append' | 'look'>

@@ -5,11 +5,11 @@ import { param, sql } from '../../../core/store/sql.ts'
 import type { Query } from '../../../core/store/store.ts'
 import { projectQuery } from '../../../events/project-query.ts'
 import { readTuples } from '../../compact-rows.ts'
-import { feedbackRows } from '../../feedback/call-texts.ts'
+import { type FeedbackText, feedbackRows } from '../../feedback/call-texts.ts'
 import { conditionsOf } from '../conditions/conditions.ts'
 import { holdsWithout, preFilteredIdsSql, readsTraces } from '../conditions/derived-fields.ts'
 import { isFeedback } from '../conditions/joins.ts'
-import type { CompiledCondition, FeedbackField } from '../conditions/types.ts'
+import type { CompiledCondition } from '../conditions/types.ts'
 import type { CallReader } from '../reader.ts'
 import { everything, type Scope } from '../scope.ts'
 import type { AccessPathOf } from './access-path.ts'
@@ -29,7 +29,7 @@ export const preFilteredIdsQuery = (
     (project) => sql`${preFilteredIdsSql(project, scope, fields, conditions)} LIMIT ${param('UInt64', maxIds + 1)}`,
   )
 
-export const feedbackRowsQuery = (projectId: ProjectId, fields: readonly FeedbackField[]): Query =>
+export const feedbackRowsQuery = (projectId: ProjectId, fields: readonly FeedbackText[]): Query =>
   projectQuery('calls.feedback-rows', projectId, (project) => feedbackRows(project, fields))
 
 /** Ids of the calls that the conditions on feedback or on queues leave; null when they leave many, or there are none. */

@@ -48,7 +48,7 @@ export function compileCallsQuery(request: {
   feedbackPrefix?: string
   /** Dotted paths at which conditions and order are read through refs. */
   expand_columns?: readonly string[] | null | undefined
-  /** Prices, where conditions and order may read costs of calls (costs/model-prices.ts). */
+  /** Prices, where conditions and order may read costs of calls (calls/model-prices.ts). */
   prices?: ModelPrices | undefined
   /** Where conditions and order may read what whole traces come to: the rows are looked up then (traces/whole-traces.ts). */
   wholeTraces?: boolean | undefined

@@ -1,9 +1,10 @@
 // Fields of call queries whose values lie elsewhere: in feedback, in annotation queues, in whole traces, behind refs of the call's documents.
 import { fault } from '../../../core/http/errors.ts'
+import type { FeedbackText } from '../../feedback/call-texts.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
 import type { Field, JsonField, PathSegment } from '../../language/types.ts'
 import { isTraceField, traceFields } from './trace-fields.ts'
-import type { DerivedField, DerivedFields, FeedbackField, RefField } from './types.ts'
+import type { DerivedField, DerivedFields, RefField } from './types.ts'
 
 /** The fields of one request. Fields that read the same text share it. */
 export type DerivedFieldFactory = {
@@ -19,7 +20,7 @@ export type DerivedFieldFactory = {
 
 export const isDerived = (column: string): column is DerivedField =>
   /^(feedback_\d+|ref_\d+|queues)$/.test(column) || isTraceField(column)
-export const isFeedback = (name: DerivedField): name is FeedbackField['name'] => name.startsWith('feedback_')
+export const isFeedback = (name: DerivedField): name is FeedbackText['name'] => name.startsWith('feedback_')
 export const isRefField = (name: DerivedField): name is RefField['name'] => name.startsWith('ref_')
 
 /** Distinct texts from elsewhere: each costs an aggregate, or refs to resolve. */
@@ -44,7 +45,7 @@ export function derivedFieldFactory(firstWord: string): DerivedFieldFactory {
     return next
   }
 
-  const fromFeedback = (field: Omit<FeedbackField, 'name'>): DerivedField =>
+  const fromFeedback = (field: Omit<FeedbackText, 'name'>): DerivedField =>
     named(['feedback', field], `feedback_${fields.feedback.length}`, (name) => fields.feedback.push({ name, ...field }))
 
   const isMany = (type: string): boolean =>
@@ -56,7 +57,7 @@ export function derivedFieldFactory(firstWord: string): DerivedFieldFactory {
       const [, type = '', column, below] = shape.exec(name) ?? []
       if (column === undefined || (below !== undefined && column !== 'payload'))
         throw fault(422, `Field ${name} is not allowed: expected feedback.[<type>].<payload|runnable_ref|trigger_ref>`)
-      const of = column as FeedbackField['column']
+      const of = column as FeedbackText['column']
       const path = below === undefined ? [] : jsonPath(splitPath(below), name)
       if (type === '*') {
         const document = fromFeedback({ type: null, column: of, path, pick: 'first' })

@@ -1,6 +1,7 @@
 // A compiled call query: conditions, facts for an index, an order, and the parts of a call that they read.
 import type { Sql } from '../../../core/store/sql.ts'
 import type { ProjectScope } from '../../../events/project-query.ts'
+import type { FeedbackText } from '../../feedback/call-texts.ts'
 import type { ColumnSql, Condition, JsonField, PathSegment, Row, Value } from '../../language/types.ts'
 import type { TraceField } from './trace-fields.ts'
 
@@ -23,7 +24,7 @@ export type Document =
  * A value of a row that other tables hold: texts from feedback, from queues, or from behind a ref of a document, and figures
  * of its whole trace.
  */
-export type DerivedField = `feedback_${number}` | `ref_${number}` | 'queues' | TraceField
+export type DerivedField = FeedbackText['name'] | `ref_${number}` | 'queues' | TraceField
 
 /** Physical columns of the table `calls` that expressions read. */
 export type HeaderColumn =
@@ -53,20 +54,6 @@ export type HeaderColumn =
 /** A call as the JS evaluator reads it: the columns of the call header by name and the documents that the condition needs. */
 export type EvaluatedRow = Row
 
-/** A text made from the feedback of a call. */
-export type FeedbackField = {
-  name: Extract<DerivedField, `feedback_${string}`>
-  /** Feedback type; null = any. */
-  type: string | null
-  column: 'payload' | 'runnable_ref' | 'trigger_ref'
-  path: readonly PathSegment[]
-  /**
-   * `oldest`: the column of the oldest row, as JSON text. `first`: the first value that is not empty, as a JSON string.
-   * `all`: all of those, as a JSON list.
-   */
-  pick: 'oldest' | 'first' | 'all'
-}
-
 /** A text found behind a ref: the value at the last path, after a ref was followed at the end of each path before it. */
 export type RefField = {
   name: Extract<DerivedField, `ref_${string}`>
@@ -77,7 +64,7 @@ export type RefField = {
 /** @property rows of all traces that calls of the query may have: `trace_key` and the columns; null = not looked up yet */
 type WholeTraces = { columns: Set<TraceField>; rows: ((project: ProjectScope) => Sql) | null }
 
-export type DerivedFields = { feedback: FeedbackField[]; refs: RefField[]; queues: boolean; traces: WholeTraces }
+export type DerivedFields = { feedback: FeedbackText[]; refs: RefField[]; queues: boolean; traces: WholeTraces }
 
 /** One conjunct: rows for which it is NULL do not match either. */
 export type CompiledCondition = {

@@ -3,11 +3,11 @@
 import { csvCell } from '../../../../schemas/csv.ts'
 import { placeOf } from '../../../core/json/byte-walk.ts'
 import { isObject } from '../../../core/json/objects.ts'
-import { tokensOf } from '../../costs/call-costs.ts'
 import type { Tokens } from '../../costs/prices.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
 import type { PathSegment } from '../../language/types.ts'
 import { neutralName } from '../../language/wire-names.ts'
+import { tokensOf } from '../call-costs.ts'
 import { costFieldName } from '../conditions/usage-fields.ts'
 import { isTraceColumn } from './whole-traces.ts'
 

@@ -1,11 +1,11 @@
 // Asks for an erasure of what has just been deleted: an event, from which the worker goes on.
 import { createHmac, hkdfSync } from 'node:crypto'
-import type { Clock } from '../../core/clock/clock.ts'
-import type { RouteContext } from '../../core/http/route.ts'
-import { type ProjectId, uuidv7 } from '../../core/ids.ts'
-import { canonicalJson } from '../../core/json/canonical.ts'
-import type { Log } from '../../core/log/log.ts'
-import { type Erasure, erasureRecord, erasuresTopic, noErasureCounts } from '../../events/erasures.ts'
+import type { Clock } from '../core/clock/clock.ts'
+import type { RouteContext } from '../core/http/route.ts'
+import { type ProjectId, uuidv7 } from '../core/ids.ts'
+import { canonicalJson } from '../core/json/canonical.ts'
+import type { Log } from '../core/log/log.ts'
+import { type Erasure, erasureRecord, erasuresTopic, noErasureCounts } from '../events/erasures.ts'
 
 export const erasureHeader = 'X-Callhouse-Erasure'
 

@@ -3,10 +3,10 @@
 import { spelled } from '../../content/usage-names.ts'
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { isObject } from '../../core/json/objects.ts'
-import { mayHoldKey, membersOf } from '../calls/json-members.ts'
-import type { CallDocuments } from '../calls/payloads.ts'
-import { type Billed, billedOf, nothingBilled } from './billed.ts'
-import { type Price, type PriceBook, type Tokens, totalsOf } from './prices.ts'
+import { type Billed, billedOf, nothingBilled } from '../costs/billed.ts'
+import { type Price, type PriceBook, type Tokens, totalsOf } from '../costs/prices.ts'
+import { mayHoldKey, membersOf } from './json-members.ts'
+import type { CallDocuments } from './payloads.ts'
 
 /** JSON text of a call's costs by model, from its summary and `billedColumns`; null when no model has a price. */
 export type CostsOfCall = (payload: CallDocuments, startedUs: number) => string | null

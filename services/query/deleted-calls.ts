@@ -1,6 +1,6 @@
 // Calls that are deleted, among some: their feedback and queue items are hidden with them.
-import { type Sql, sql } from '../../core/store/sql.ts'
-import type { ProjectScope } from '../../events/project-query.ts'
+import { type Sql, sql } from '../core/store/sql.ts'
+import type { ProjectScope } from '../events/project-query.ts'
 
 /**
  * Those of some calls that are deleted, as a set for IN.

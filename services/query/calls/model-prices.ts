@@ -6,9 +6,9 @@ import type { Freshness } from '../../core/log/freshness.ts'
 import { sql } from '../../core/store/sql.ts'
 import type { Query, Store } from '../../core/store/store.ts'
 import { projectQuery } from '../../events/project-query.ts'
-import { costFieldName, type ModelPrices, modelPrices } from '../calls/conditions/usage-fields.ts'
 import { readTuples } from '../compact-rows.ts'
-import type { Prices } from './prices.ts'
+import type { Prices } from '../costs/prices.ts'
+import { costFieldName, type ModelPrices, modelPrices } from './conditions/usage-fields.ts'
 
 /** Models of all versions of calls: a model too many changes nothing. */
 export const modelsQuery = (projectId: ProjectId): Query =>

@@ -10,13 +10,13 @@ import { param, sql, systemQuery } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { createCountCache } from '../calls/access/counts.ts'
 import { readCall } from '../calls/access/read-calls.ts'
+import { type ReportedUsage, reportedUsage, tokensOf } from '../calls/call-costs.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { headerReader } from '../calls/header.ts'
 import { readPayloads } from '../calls/payloads.ts'
-import { type Billed, billedColumns, billedOf, nothingBilled } from './billed.ts'
-import { type ReportedUsage, reportedUsage, tokensOf } from './call-costs.ts'
-import { daysSince } from './price-age.ts'
-import { type Price, type PriceBook, type Prices, totalsOf, uncachedOf } from './prices.ts'
+import { type Billed, billedColumns, billedOf, nothingBilled } from '../costs/billed.ts'
+import { daysSince } from '../costs/price-age.ts'
+import { type Price, type PriceBook, type Prices, totalsOf, uncachedOf } from '../costs/prices.ts'
 
 export type ExplainedCost = z.output<typeof costExplainResponse>
 export type ExplainedModel = ExplainedCost['models'][number]
