@@ -84,6 +84,7 @@ import { createTableUpdateRoutes } from '../query/tables/update.ts'
 import { createThreadRoutes } from '../query/threads/routes.ts'
 import { createTraceTreeRoutes } from '../query/trace-tree/routes.ts'
 import { tracesQueryRoute } from '../query/traces/routes.ts'
+import { createWholeTraces } from '../query/traces/whole-traces.ts'
 import { jobOfKeyQuery } from '../query/training-jobs/of-key.ts'
 import { projectUsageRoute } from '../query/usage/by-key.ts'
 import { createUsageRoutes } from '../query/usage/routes.ts'
@@ -206,6 +207,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
     log,
     clock,
     prices,
+    wholeTraces: createWholeTraces({ store, prices }),
     wirePrefix,
     feedbackPrefix,
     onMissingRefs,

@@ -5,7 +5,6 @@ import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Prices } from '../costs/prices.ts'
-import { createWholeTraces } from '../traces/whole-traces.ts'
 import type { CountCache } from './access/counts.ts'
 import { countCalls, sizeOfCalls } from './access/read-calls.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
@@ -17,6 +16,7 @@ import {
   traceTables,
 } from './conditions/joined-tables.ts'
 import { pricesFor } from './model-prices.ts'
+import type { ReadWholeTraces } from './reader.ts'
 
 export type QueryStatsDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
@@ -25,12 +25,12 @@ export type QueryStatsDeps = {
   words?: boolean
   feedbackPrefix: string
   prices: Prices
+  wholeTraces: ReadWholeTraces
   cache: CountCache
 }
 
 export function createQueryStatsRoutes(deps: QueryStatsDeps): Route[] {
-  const { store, freshness, feedbackPrefix, cache } = deps
-  const wholeTraces = createWholeTraces(deps)
+  const { store, freshness, feedbackPrefix, cache, wholeTraces } = deps
   return [
     route({
       name: 'calls.query_stats',

@@ -15,5 +15,11 @@ export type CallReader = {
   words?: boolean | undefined
 }
 
+/** Completes a query that reads whole traces; others stay as they are. */
+export type ReadWholeTraces = (
+  query: CompiledCallsQuery,
+  reader: Pick<CallReader, 'projectId' | 'options'>,
+) => Promise<CompiledCallsQuery>
+
 /** Light rows in the order of the answer. */
 export type Page<Row> = { rows: Row[]; spread: Spread }

@@ -15,7 +15,6 @@ import { billedColumns } from '../costs/billed.ts'
 import type { Prices } from '../costs/prices.ts'
 import { linesType } from '../list-reply.ts'
 import { listBounds } from '../list-rows.ts'
-import { createWholeTraces } from '../traces/whole-traces.ts'
 import { type CountCache, createCountCache } from './access/counts.ts'
 import { readCall, readPages } from './access/read-calls.ts'
 import { createAggregateRoutes } from './aggregate/routes.ts'
@@ -36,6 +35,7 @@ import { headerReader } from './header.ts'
 import { pricesFor } from './model-prices.ts'
 import { payloadsFromUs, readPartsAtStart, readPayloads } from './payloads.ts'
 import { createQueryStatsRoutes } from './query-stats.ts'
+import type { ReadWholeTraces } from './reader.ts'
 import { documentsForColumns, type RecordShape, writeRecord } from './record.ts'
 import { indexOf } from './scope.ts'
 import { recordLines, started } from './stream.ts'
@@ -46,6 +46,7 @@ export type CallReadDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
   freshness: Freshness
   prices: Prices
+  wholeTraces: ReadWholeTraces
   wirePrefix: 'platform' | 'wb'
   /** Whether payloads have an index of words. */
   words?: boolean
@@ -73,8 +74,7 @@ function topicsOf(
 type Deps = CallReadDeps & { cache: CountCache }
 
 function streamQueryRoute(deps: Deps): Route {
-  const { store, freshness, prices, wirePrefix, feedbackPrefix, words, cache } = deps
-  const wholeTraces = createWholeTraces(deps)
+  const { store, freshness, prices, wirePrefix, feedbackPrefix, words, cache, wholeTraces } = deps
 
   async function streamQuery(context: RouteContext<CallsQueryRequest>): Promise<Reply> {
     const { input, signal } = context

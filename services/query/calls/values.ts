@@ -12,7 +12,6 @@ import { type Route, route } from '../../core/http/route.ts'
 import type { Query } from '../../core/store/store.ts'
 import { readTuples } from '../compact-rows.ts'
 import type { Column, Fields } from '../language/types.ts'
-import { createWholeTraces } from '../traces/whole-traces.ts'
 import { fieldPath } from './access/field-index-tests.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
 import { callFields, isDocument } from './conditions/fields.ts'
@@ -118,8 +117,7 @@ const cut = ({ values, is_complete }: Values, limit: number): Values => ({
 })
 
 export function createValueRoutes(deps: QueryStatsDeps): Route[] {
-  const { store, freshness, feedbackPrefix, words, cache } = deps
-  const wholeTraces = createWholeTraces(deps)
+  const { store, freshness, feedbackPrefix, words, cache, wholeTraces } = deps
   const rowsOf = <Row>({ options }: CallReader, query: Query) => readTuples<Row>(store, query, options)
 
   return [

@@ -8,24 +8,24 @@ import type { Store } from '../../core/store/store.ts'
 import { createCountCache } from '../calls/access/counts.ts'
 import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
 import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from '../calls/conditions/joined-tables.ts'
+import type { ReadWholeTraces } from '../calls/reader.ts'
 import type { Prices } from '../costs/prices.ts'
 import { nonNegative } from '../list-rows.ts'
 import { readFigures } from './figures.ts'
 import { readOrder } from './order.ts'
-import { createWholeTraces } from './whole-traces.ts'
 
 export type TracesDeps = {
   store: Pick<Store, 'bytes' | 'rows'>
   freshness: Freshness
   prices: Prices
+  wholeTraces: ReadWholeTraces
   feedbackPrefix: string
   /** Whether payloads have an index of words. */
   words?: boolean
 }
 
 export function tracesQueryRoute(deps: TracesDeps): Route {
-  const { store, freshness, prices, feedbackPrefix, words } = deps
-  const wholeTraces = createWholeTraces(deps)
+  const { store, freshness, prices, feedbackPrefix, words, wholeTraces } = deps
   const cache = createCountCache()
   const covered = { covered: new Map() }
   return route({

@@ -5,8 +5,7 @@ import { identifier, join, type Sql, sql } from '../../core/store/sql.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { ProjectScope } from '../../events/project-query.ts'
 import type { TraceField } from '../calls/conditions/trace-fields.ts'
-import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
-import type { CallReader } from '../calls/reader.ts'
+import type { ReadWholeTraces } from '../calls/reader.ts'
 import { rangeOf } from '../calls/scope.ts'
 import type { Prices } from '../costs/prices.ts'
 import { type OfParts, traceValues } from './numbers.ts'
@@ -50,12 +49,6 @@ export function wholeTraceRows(
   return (project) => sql`SELECT trace AS trace_key, ${join(values, ', ')}
     FROM ${traceParts(project, projectId, { ...asked, roots: null })} GROUP BY trace`
 }
-
-/** Completes a query that reads whole traces; others stay as they are. */
-export type ReadWholeTraces = (
-  query: CompiledCallsQuery,
-  reader: Pick<CallReader, 'projectId' | 'options'>,
-) => Promise<CompiledCallsQuery>
 
 /** Makes the one reader of a process: it remembers what the table of parts covers. */
 export function createWholeTraces({

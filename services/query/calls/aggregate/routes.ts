@@ -10,7 +10,6 @@ import { fault } from '../../../core/http/errors.ts'
 import { type Reply, type Route, type RouteContext, route } from '../../../core/http/route.ts'
 import { statsTime } from '../../call-stats/buckets.ts'
 import { createStatsCache } from '../../call-stats/rollup.ts'
-import { createWholeTraces } from '../../traces/whole-traces.ts'
 import { compileCallsQuery } from '../conditions/compile-query.ts'
 import { expandedPaths } from '../conditions/expanded.ts'
 import { callFields } from '../conditions/fields.ts'
@@ -64,9 +63,8 @@ async function greatestGroups(asked: AskedGroups, times: Times, shape: AnswerSha
 }
 
 export function createAggregateRoutes(deps: AggregateDeps): Route[] {
-  const { store, freshness, prices, feedbackPrefix, cache, words } = deps
+  const { store, freshness, prices, feedbackPrefix, cache, words, wholeTraces } = deps
   const statsCache = createStatsCache()
-  const wholeTraces = createWholeTraces(deps)
 
   async function aggregate(context: RouteContext<CallsAggregateRequest>): Promise<Reply> {
     const { input, signal } = context
