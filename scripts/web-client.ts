@@ -1,4 +1,4 @@
-// Writes services/web/page/api/routes.gen.ts: method, path and types of every declared route that a page may call.
+// Writes services/web/page/routes.gen.ts: method, path and types of every declared route that a page may call.
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import type { Route } from '../services/core/http/route.ts'
 import { declaredRoutes } from './paths.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-export const generatedFile = join(root, 'services/web/page/api/routes.gen.ts')
+export const generatedFile = join(root, 'services/web/page/routes.gen.ts')
 
 /** Routes of programs: their bodies are bytes, or are passed on as they are. */
 const isForPrograms = ({ name, body }: Route): boolean =>
@@ -61,7 +61,7 @@ export async function clientText(): Promise<string> {
   return [
     '// Written by scripts/web-client.ts from the declared routes; a test makes it anew and compares.',
     "import type { z } from 'zod'",
-    ...[...used].sort().map((name) => `import type * as ${name} from '../../../../schemas/${fileOf(name)}.ts'`),
+    ...[...used].sort().map((name) => `import type * as ${name} from '../../../schemas/${fileOf(name)}.ts'`),
     '',
     '/** Types of what each route takes and answers. */',
     'export type Shapes = {',

@@ -1,9 +1,9 @@
 // The questions of annotation queues: queues, their counts, items, specs and what was annotated.
 import { useQuery } from '@tanstack/react-query'
 import { json, lines } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { annotationsOf, specOf } from '../engine/question-specs.ts'
 import { type ListQuestion, useList } from '../parts/use-list.ts'
+import type { Shapes } from '../routes.gen.ts'
 
 export type Queue = Shapes['annotation_queues.read']['out']['queue']
 export type ListedQueue = Queue & { total_items?: number; completed_items?: number }

@@ -1,6 +1,7 @@
 // Calls declared routes from the page: typed by the generated table.
+
+import type { Shapes } from '../routes.gen.ts'
 import { eachLine } from './lines.ts'
-import type { Shapes } from './routes.gen.ts'
 import { type RouteName, type Sending, send } from './send.ts'
 
 export const baseUrl = new URL('.', document.baseURI).href

@@ -1,6 +1,6 @@
 // One request to a declared route, from the page or its worker: the session's header, and faults as errors.
 import { curlOf } from '../engine/curl.ts'
-import { routes, type Shapes } from './routes.gen.ts'
+import { routes, type Shapes } from '../routes.gen.ts'
 
 export type RouteName = keyof Shapes
 type Params = Record<string, string>

@@ -1,11 +1,10 @@
 // The session of the page: the user as the server knows it; signing in and out.
 import { MutationCache, type Query, QueryCache, QueryClient, timeoutManager, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
-import { stopWorker } from '../worker/client.ts'
+import type { Shapes } from '../routes.gen.ts'
 import { baseUrl, json } from './client.ts'
 import { watchedConnection } from './connection.ts'
 import { repeat, repetitions } from './repeat.ts'
-import type { Shapes } from './routes.gen.ts'
 import { ApiFault } from './send.ts'
 
 export type Session = Shapes['auth.session']['out']
@@ -36,7 +35,7 @@ export const wasSignedIn = (): boolean => {
     return false
   }
 }
-function noteSignedIn(is: boolean): void {
+export function noteSignedIn(is: boolean): void {
   try {
     if (is) localStorage.setItem(signedInMark, '1')
     else localStorage.removeItem(signedInMark)
@@ -146,15 +145,6 @@ export async function signIn(key: string): Promise<void> {
   const wasOpen = hasEnded
   setEnded(false)
   if (wasOpen) await queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
-}
-
-/** Nothing of what was read stays in the page. */
-export async function signOut(): Promise<void> {
-  noteSignedIn(false)
-  await json('auth.logout', undefined).catch(() => undefined)
-  stopWorker()
-  queries.clear()
-  sessionStorage.clear()
 }
 
 /** Whether the key's role may change and delete; keys of the configuration have none, and may. */

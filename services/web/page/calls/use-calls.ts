@@ -2,11 +2,11 @@
 import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useMemo } from 'react'
 import { baseUrl, json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { type ListRequest, madeColumns, usualColumns } from '../engine/calls-search.ts'
 import type { ListPage } from '../engine/lists.ts'
 import type { Row } from '../engine/rows.ts'
 import { type List, type ListQuestion, listPageQuery } from '../parts/use-list.ts'
+import type { Shapes } from '../routes.gen.ts'
 import { ask } from '../worker/client.ts'
 import type { Preview } from '../worker/main.ts'
 

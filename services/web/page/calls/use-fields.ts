@@ -1,7 +1,7 @@
 // Fields that the latest calls of a project have, by the names that the line of a filter has for them.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
+import type { Shapes } from '../routes.gen.ts'
 
 type Fields = Shapes['calls.fields']['out']
 

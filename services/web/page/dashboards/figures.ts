@@ -1,7 +1,8 @@
 // Figures of dashboards: metrics of an aggregate, their format, and the series of its groups.
-import type { Shapes } from '../api/routes.gen.ts'
+
 import type { RowsOf } from '../engine/filter-fields.ts'
 import { count, duration, money, tokens } from '../engine/format.ts'
+import type { Shapes } from '../routes.gen.ts'
 
 /** One line, or one colour of a stack, over the buckets of a chart. */
 export type Series = { name: string; color: string; values: readonly (number | null)[] }

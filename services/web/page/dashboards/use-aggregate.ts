@@ -1,7 +1,7 @@
 // Aggregates of calls as panels ask for them.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
+import type { Shapes } from '../routes.gen.ts'
 
 export type AskedAggregate = Shapes['calls.aggregate']['in']
 

@@ -1,5 +1,5 @@
 // Counts of the spans of a trace: tokens and costs of each, and of each with everything below it.
-import type { Shapes } from '../api/routes.gen.ts'
+import type { Shapes } from '../routes.gen.ts'
 import { numberAt } from './span-columns.ts'
 
 type TreeAnswer = Shapes['traces.tree']['out']

@@ -1,5 +1,5 @@
 // A trace as typed arrays: the order of its tree, what is visible of it, own times and its critical path.
-import type { Shapes } from '../api/routes.gen.ts'
+import type { Shapes } from '../routes.gen.ts'
 import { kindOf, microsOf, opNameOf, type SpanKind, type Status, spanKinds } from './rows.ts'
 import {
   type Ids,

@@ -1,11 +1,12 @@
 // Menu of the preferences that this browser stores, and of sign-out.
 import { useNavigate } from '@tanstack/react-router'
-import { signOut, useSession } from '../api/session.ts'
+import { useSession } from '../api/session.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { openKeySheet } from '../parts/page-dialogs.ts'
 import { Seg } from '../parts/seg.tsx'
 import { choices, localZone, type Preference, setPreference, usePreference } from '../preferences.ts'
+import { signOut } from '../sign-in/sign-out.ts'
 
 const labels: Record<Preference, string> = {
   theme: 'Theme',

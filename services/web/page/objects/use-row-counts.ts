@@ -1,8 +1,8 @@
 // Numbers of rows of the datasets of a list, from the tables that their values name.
 import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { rowsIn } from '../datasets/search.ts'
+import type { Shapes } from '../routes.gen.ts'
 
 type Asked = Shapes['objects.query']['in']
 type Version = Pick<Shapes['objects.query']['out']['objs'][number], 'object_id' | 'digest'>

@@ -1,6 +1,7 @@
 // Figures of the answers to rows of a dataset: each by itself, and all of a model together.
-import type { Shapes } from '../api/routes.gen.ts'
+
 import { count, duration, money } from '../engine/format.ts'
+import type { Shapes } from '../routes.gen.ts'
 import type { Run } from './run.ts'
 
 /** Costs by the id of the recorded call; a call without a price has none. */

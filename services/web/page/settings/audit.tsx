@@ -2,7 +2,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { lines } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { useSession } from '../api/session.ts'
 import { moment } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
@@ -13,6 +12,7 @@ import { Select } from '../parts/select.tsx'
 import { Second, T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
+import type { Shapes } from '../routes.gen.ts'
 import './audit.css'
 
 type Event = Shapes['audit.query']['line']

@@ -1,13 +1,13 @@
 // Erasures of a project: requests, their progress and the counts of their receipts.
 import { useState } from 'react'
 import { json, lines } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { age, count, moment, plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
 import { FormDialog, SelectField, TextField } from '../parts/forms.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
+import type { Shapes } from '../routes.gen.ts'
 import { partsOf } from './project.ts'
 
 type Erasure = Shapes['erasures.list']['line']

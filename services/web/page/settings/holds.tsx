@@ -1,7 +1,6 @@
 // Holds of a project, made by admins and released by owners.
 import { useState } from 'react'
 import { json, lines } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { useSession } from '../api/session.ts'
 import { moment, plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
@@ -9,6 +8,7 @@ import { Confirm, FormDialog, RowButton, SelectField, TextField } from '../parts
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { AgeBy, T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
+import type { Shapes } from '../routes.gen.ts'
 import { partsOf } from './project.ts'
 
 type Hold = Shapes['holds.list']['line']

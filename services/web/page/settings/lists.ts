@@ -1,7 +1,7 @@
 // Lists of users and keys, whole: the server answers a thousand lines at a time.
 import { lines } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { useList } from '../parts/use-list.ts'
+import type { Shapes } from '../routes.gen.ts'
 
 export type Key = Shapes['keys.list']['line']
 export type User = Shapes['users.list']['line']

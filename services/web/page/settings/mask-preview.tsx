@@ -2,9 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { count } from '../engine/format.ts'
 import { Fault, TextField } from '../parts/forms.tsx'
+import type { Shapes } from '../routes.gen.ts'
 
 type Rules = Shapes['masking.update']['in']
 

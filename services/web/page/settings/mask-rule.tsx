@@ -1,8 +1,9 @@
 // One rule of masking: what finds a value, where, and what stays of it.
-import type { Shapes } from '../api/routes.gen.ts'
+
 import { IconButton } from '../parts/button.tsx'
 import { Input } from '../parts/input.tsx'
 import { Select } from '../parts/select.tsx'
+import type { Shapes } from '../routes.gen.ts'
 
 export type Rule = Shapes['masking.read']['out']['rules']['rules'][number]
 type Way = 'detect' | 'keys' | 'path' | 'pattern'

@@ -1,7 +1,6 @@
 // Prices of a project by model, which of them in effect, and models that are seen without one.
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { mayAdminister, useSession } from '../api/session.ts'
 import { count, moment, money, tokens } from '../engine/format.ts'
 import { Confirm, RowButton, SectionHead } from '../parts/forms.tsx'
@@ -9,6 +8,7 @@ import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
+import type { Shapes } from '../routes.gen.ts'
 import { NewPrice } from './new-price.tsx'
 import { partsOf } from './project.ts'
 

@@ -1,5 +1,5 @@
 // The actions of keys in the words of the page, and the roles that they make up.
-import type { Shapes } from '../api/routes.gen.ts'
+import type { Shapes } from '../routes.gen.ts'
 
 export type Action = Shapes['keys.create']['in']['actions'][number]
 export type Role = NonNullable<Shapes['grants.set']['in']['role']>

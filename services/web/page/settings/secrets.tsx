@@ -1,11 +1,11 @@
 // Secrets of a project: keys of providers that its inference uses. Their values go to the server and never come back.
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { Confirm, FormDialog, RowButton, SectionHead, TextField } from '../parts/forms.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { AgeBy, T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
+import type { Shapes } from '../routes.gen.ts'
 import { partsOf } from './project.ts'
 
 type Secret = Shapes['secrets.set']['out']

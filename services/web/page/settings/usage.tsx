@@ -2,11 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json, lines } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { bytes, count, duration } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Seg } from '../parts/seg.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
+import type { Shapes } from '../routes.gen.ts'
 import { useAllKeys } from './lists.ts'
 import './usage.css'
 

@@ -3,13 +3,14 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { json, lines } from '../api/client.ts'
-import { signOut, useSession } from '../api/session.ts'
+import { useSession } from '../api/session.ts'
 import { moment } from '../engine/format.ts'
 import { Choice } from '../frame/preferences-menu.tsx'
 import { Button } from '../parts/button.tsx'
 import { Confirm, Fault, SectionHead } from '../parts/forms.tsx'
 import { T } from '../parts/text.tsx'
 import { choices, type Preference, useZone } from '../preferences.ts'
+import { signOut } from '../sign-in/sign-out.ts'
 
 export function You() {
   const { data: session } = useSession()

@@ -2,7 +2,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { bytes, count, moment, plural } from '../engine/format.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -13,6 +12,7 @@ import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { useZone } from '../preferences.ts'
+import type { Shapes } from '../routes.gen.ts'
 
 type Letter = Shapes['server.dead_letters']['out']['dead_letters'][number]
 

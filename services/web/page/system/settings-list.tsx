@@ -2,11 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { Input } from '../parts/input.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { T } from '../parts/text.tsx'
+import type { Shapes } from '../routes.gen.ts'
 
 type Setting = Shapes['server.settings']['out']['settings'][number]
 

@@ -2,7 +2,7 @@
 // the page.
 import { useQuery } from '@tanstack/react-query'
 import { baseUrl, json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
+import type { Shapes } from '../routes.gen.ts'
 
 export type Health = Shapes['service.health']['out']
 export type ServerStatus = Shapes['server.status']['out']

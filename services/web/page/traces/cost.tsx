@@ -1,11 +1,11 @@
 // Cost of a span: the usage that it reports, the price, and the arithmetic of each kind of tokens.
 import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
-import type { Shapes } from '../api/routes.gen.ts'
 import { count, money, plural } from '../engine/format.ts'
 import { FaultBox } from '../parts/fault.tsx'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
 import { Second, T } from '../parts/text.tsx'
+import type { Shapes } from '../routes.gen.ts'
 import './cost.css'
 
 type Model = Shapes['costs.explain']['out']['models'][number]

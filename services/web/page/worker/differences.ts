@@ -1,5 +1,5 @@
 // Two calls, or two versions of objects, and what differs in them.
-import type { Shapes } from '../api/routes.gen.ts'
+
 import { ApiFault, send } from '../api/send.ts'
 import { type Differences, differencesOf } from '../engine/differences.ts'
 import { type LineDifferences, lineDifferences } from '../engine/line-differences.ts'
@@ -8,6 +8,7 @@ import { type Row, rowOf } from '../engine/rows.ts'
 import { spanOfId } from '../engine/span-columns.ts'
 import { matchedSpans, type TraceDifferences } from '../engine/trace-differences.ts'
 import { spansOf, type Tree, treeOf } from '../engine/tree.ts'
+import type { Shapes } from '../routes.gen.ts'
 import * as documents from './documents.ts'
 
 /** A side of a comparison: a call, or a version of an object. */
