@@ -1,10 +1,11 @@
 // Starts the request threads of a process, and tells what they do in its metrics.
 import type { Registry } from 'prom-client'
 import type { Clock } from '../core/clock/clock.ts'
+import type { RequestThreads } from '../core/http/long-requests.ts'
 import type { RecordSplit } from '../core/log/log.ts'
 import { heapLimitMb } from '../core/memory/heap-room.ts'
 import { metricsIn } from '../core/process/metrics-in.ts'
-import { createRequestThreads, type RequestThreads } from '../core/threads/pool.ts'
+import { createRequestThreads } from '../core/threads/pool.ts'
 import type { Ports } from '../core/threads/ports.ts'
 import type { ThreadData } from '../core/threads/requests.ts'
 import type { Config } from './config.ts'

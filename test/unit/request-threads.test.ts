@@ -2,10 +2,11 @@
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { createKeyedLock } from '../../services/core/concurrency/keyed-lock.ts'
 import { Refusal } from '../../services/core/errors.ts'
+import type { RequestThreads } from '../../services/core/http/long-requests.ts'
 import type { Reply } from '../../services/core/http/route.ts'
 import { heapLimitMb } from '../../services/core/memory/heap-room.ts'
 import { StoreError } from '../../services/core/store/store.ts'
-import { createRequestThreads, type RequestThreads } from '../../services/core/threads/pool.ts'
+import { createRequestThreads } from '../../services/core/threads/pool.ts'
 import type { Ports } from '../../services/core/threads/ports.ts'
 import { eventually } from '../fixtures/eventually.ts'
 

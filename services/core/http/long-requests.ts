@@ -1,9 +1,56 @@
 // Chooses the requests that run in a thread: those whose body alone keeps the event loop too long.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { LongAnswer } from '../errors.ts'
 import { seemsFull } from '../memory/heap-room.ts'
-import type { LongRequest } from '../threads/requests.ts'
+import type { Account } from '../process/running-handler.ts'
 import type { Requested } from './handler.ts'
 import type { KeyHolder } from './holder.ts'
-import type { Route } from './route.ts'
+import type { Reply, Route } from './route.ts'
+
+/** All of a request but its body, which travels beside it. */
+export type LongRequest = {
+  number: number
+  /** Key of the answer of the store that comes along. */
+  answerKey: string | undefined
+  route: string
+  /** Heap that its values take per byte; absent: as much as any may take. */
+  heapPerByte: number | undefined
+  /** Most nested containers of its body. */
+  maxJsonDepth: number
+  requestId: string
+  headers: IncomingHttpHeaders
+  params: Record<string, string>
+  url: string
+  clientIp: string
+  contentType: string
+  /** The key's; none = a caller without a key. */
+  entry: KeyHolder['entry']
+  keyId?: string | undefined
+}
+
+/** Threads of the process that run long requests. */
+export type RequestThreads = {
+  /**
+   * Runs a request; keys take turns. Its bytes are moved. Settles when the thread is done with the request, also after an
+   * abort.
+   * @param account what the request is charged for
+   */
+  run(
+    request: NewRequest,
+    bytes: RequestBytes,
+    key: object,
+    signal: AbortSignal,
+    account?: Account | undefined,
+  ): Promise<Reply>
+  counts(): { threads: number; running: number; waiting: number }
+  /** Ends the threads; what runs in them is refused. */
+  close(): Promise<void>
+}
+
+type NewRequest = Omit<LongRequest, 'number' | 'answerKey'>
+
+/** The body, and an answer of the store that the handler will ask for. */
+type RequestBytes = { body: Buffer; answer?: LongAnswer | undefined }
 
 /**
  * Longest bodies whose worst forms are handled within the 50 ms that nothing may hold the event loop for. Bodies that
@@ -26,7 +73,7 @@ export const longRequest = (
   contentType: string,
   { entry, keyId }: Pick<KeyHolder, 'entry' | 'keyId'>,
   maxJsonDepth: number,
-): Omit<LongRequest, 'number' | 'answerKey'> => ({
+): NewRequest => ({
   route: route.name,
   requestId,
   params,

@@ -2,36 +2,14 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { createFairQueue, slotIn } from '../concurrency/fair-queue.ts'
-import { type LongAnswer, tooLarge, unavailable } from '../errors.ts'
+import { tooLarge, unavailable } from '../errors.ts'
+import type { LongRequest, RequestThreads } from '../http/long-requests.ts'
 import type { Reply } from '../http/route.ts'
 import type { Account } from '../process/running-handler.ts'
 import { type Channel, createChannel } from './channel.ts'
 import { createChunkSources } from './chunks.ts'
 import { type Ports, servePorts } from './ports.ts'
-import { type LongRequest, threadReply } from './requests.ts'
-
-export type RequestThreads = {
-  /**
-   * Runs a request; keys take turns. Its bytes are moved. Settles when the thread is done with the request, also after an
-   * abort.
-   * @param account what the request is charged for
-   */
-  run(
-    request: NewRequest,
-    bytes: RequestBytes,
-    key: object,
-    signal: AbortSignal,
-    account?: Account | undefined,
-  ): Promise<Reply>
-  counts(): { threads: number; running: number; waiting: number }
-  /** Ends the threads; what runs in them is refused. */
-  close(): Promise<void>
-}
-
-type NewRequest = Omit<LongRequest, 'number' | 'answerKey'>
-
-/** The body, and an answer of the store that the handler will ask for. */
-type RequestBytes = { body: Buffer; answer?: LongAnswer | undefined }
+import { threadReply } from './requests.ts'
 
 export type ThreadsDeps = {
   /** The program of a thread. */

@@ -1,33 +1,10 @@
 // Requests as they go to a thread, and the answers of handlers as they come back.
-import type { IncomingHttpHeaders } from 'node:http'
 import type { SharedClock } from '../clock/clock.ts'
-import type { KeyHolder } from '../http/holder.ts'
 import type { Reply } from '../http/route.ts'
 import type { RecordSplit } from '../log/log.ts'
 import type { Channel, Received } from './channel.ts'
 import { type ChunkSources, chunksOf } from './chunks.ts'
 import type { Parcel } from './crossing.ts'
-
-/** All of a request but its body, which travels beside it. */
-export type LongRequest = {
-  number: number
-  /** Key of the answer of the store that comes along. */
-  answerKey: string | undefined
-  route: string
-  /** Heap that its values take per byte; absent: as much as any may take. */
-  heapPerByte: number | undefined
-  /** Most nested containers of its body. */
-  maxJsonDepth: number
-  requestId: string
-  headers: IncomingHttpHeaders
-  params: Record<string, string>
-  url: string
-  clientIp: string
-  contentType: string
-  /** The key's; none = a caller without a key. */
-  entry: KeyHolder['entry']
-  keyId?: string | undefined
-}
 
 /** The data that a thread needs to make the routes. */
 export type ThreadData<Config, Role> = { config: Config; role: Role; split: RecordSplit; clock: SharedClock }

@@ -1,12 +1,13 @@
 // A request thread's side: takes requests, each when its values find room in the heap, and answers them.
 import { setTimeout } from 'node:timers/promises'
+import type { LongRequest } from '../http/long-requests.ts'
 import type { Reply } from '../http/route.ts'
 import { hasRoom, heapPerJsonByte, noRoom } from '../memory/heap-room.ts'
 import { createChannel, type Port } from './channel.ts'
 import { createChunkSources } from './chunks.ts'
 import type { Parcel } from './crossing.ts'
 import { type RemotePorts, type RunningRequest, remotePorts } from './remote-ports.ts'
-import { type LongRequest, parcelOf } from './requests.ts'
+import { parcelOf } from './requests.ts'
 
 type Handle = (request: LongRequest, body: Buffer, signal: AbortSignal) => Promise<Reply>
 
