@@ -1,4 +1,4 @@
-// Import rules of folders: one table of rooms, and no cycles between files, types included.
+// Import rules of folders: one table of rooms, and no cycles between files or folders, types included.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -22,7 +22,7 @@ const without = ['services/core/http', 'services/core/grpc', 'services/core/thre
 const shared = [...core, 'services/tables', 'services/events', 'services/content']
 const everything = ['schemas', 'services']
 
-/** The floors of the page: engine, then api and worker, then parts; features stand on them, and the router on all. */
+/** The floors of the page: engine, api, worker, parts; features stand on them, and the router on all. */
 const pageFolder = (name: string): string => `services/web/page/${name}`
 const pageParts = [
   'engine',
@@ -72,21 +72,21 @@ export const rooms: readonly Room[] = [
   { folder: 'services/web/page/vite.config.ts', rooms: [], packages: ['vite'] },
   {
     folder: 'services/web/page/engine',
-    rooms: ['services/web/page/api/routes.gen.ts', 'schemas/csv.ts'],
+    rooms: [pageFolder('routes.gen.ts'), 'schemas/csv.ts'],
     packages: ['diff'],
     isInBrowser: true,
   },
   // Types of the declared routes; zod itself would be half of the page.
-  { folder: 'services/web/page/api/routes.gen.ts', rooms: ['schemas'], packages: ['zod'], isInBrowser: true },
+  { folder: pageFolder('routes.gen.ts'), rooms: ['schemas'], packages: ['zod'], isInBrowser: true },
   {
     folder: 'services/web/page/api',
-    rooms: [pageFolder('engine'), pageFolder('worker')],
+    rooms: [pageFolder('routes.gen.ts'), pageFolder('engine')],
     packages: pagePackages,
     isInBrowser: true,
   },
   {
     folder: 'services/web/page/worker',
-    rooms: [pageFolder('engine'), pageFolder('api')],
+    rooms: [pageFolder('routes.gen.ts'), pageFolder('engine'), pageFolder('api')],
     packages: [],
     isInBrowser: true,
   },
@@ -167,22 +167,25 @@ export function importCycles(imports: readonly Import[]): string[] {
   return faults
 }
 
-/** Rooms whose folders do not import one another. The list only becomes longer. */
+/** Rooms whose own files lie above or below those of the folders in them, too. The list only becomes longer. */
 const layered = ['services/derived', 'services/removal', 'services/worker']
 
-/** The folder of a file that has to be above or below the others of its room; those of the page count with what is in them. */
-function layerOf(file: string): string | undefined {
-  if (layered.some((folder) => inFolder(file, folder))) return dirname(file)
-  // The table says what api and engine may import of each other.
-  return /^services\/web\/page\/(?!(?:api|engine)\/)[\w-]+(?=\/)/.exec(file)?.[0]
+/** Folders of services beside each other that an import connects, each with all that is in it; none within a folder. */
+function foldersBetween({ from, target }: Import): [string, string] | undefined {
+  const [a, b] = [from.split('/'), target.split('/')]
+  const same = a.findIndex((part, at) => part !== b[at])
+  const folderOf = (parts: string[]): string => parts.slice(0, same + 1).join('/')
+  if (same > 0 && same < Math.min(a.length, b.length) - 1) return [folderOf(a), folderOf(b)]
+  if (!layered.some((folder) => inFolder(from, folder) && inFolder(target, folder))) return undefined
+  return dirname(from) === dirname(target) ? undefined : [dirname(from), dirname(target)]
 }
 
 /** Pairs of folders of which each imports the other, with a file of either. */
 export function folderCycles(imports: readonly Import[]): string[] {
   const between = new Map<string, Import>()
   for (const one of imports) {
-    const [from, to] = [layerOf(one.from), layerOf(one.target)]
-    if (from !== undefined && to !== undefined) between.set(`${from} ${to}`, one)
+    const folders = inFolder(one.from, 'services') ? foldersBetween(one) : undefined
+    if (folders) between.set(folders.join(' '), one)
   }
   return [...between].flatMap(([pair, one]) => {
     const [from = '', to = ''] = pair.split(' ')

@@ -47,6 +47,8 @@ import { createTableWriteRoutes } from '../ingest/tables/routes.ts'
 import { createQueueCheck } from '../query/annotation-queues/read.ts'
 import { createAnnotationQueueRoutes } from '../query/annotation-queues/routes.ts'
 import { auditRoute } from '../query/audit/routes.ts'
+import { createAggregateRoutes } from '../query/call-aggregate/routes.ts'
+import { explainCostRoute } from '../query/call-costs/routes.ts'
 import { createCallStatsRoutes } from '../query/call-stats/routes.ts'
 import { unpricedModelsRoute } from '../query/call-stats/unpriced.ts'
 import { createCallDeleteRoutes } from '../query/calls/delete.ts'
@@ -56,7 +58,6 @@ import { loadDefaultPrices } from '../query/costs/default-prices.ts'
 import { createPrices } from '../query/costs/prices.ts'
 import { createCostReadRoutes } from '../query/costs/routes.ts'
 import { createErasureRoutes } from '../query/erasures/routes.ts'
-import { explainCostRoute } from '../query/explain-cost/routes.ts'
 import { createAnnotationSchema } from '../query/feedback/annotation-schema.ts'
 import { createThrowIfHeld } from '../query/feedback/held.ts'
 import { createThrowUnlessOwn } from '../query/feedback/owners.ts'
@@ -216,6 +217,7 @@ const queryRoutes = (deps: HandlerDeps): Route[] => {
   const requestErasure = createRequestErasure({ log, clock, config, masterKey })
   return [
     ...createCallReadRoutes(calls),
+    ...createAggregateRoutes(calls),
     ...createThreadRoutes(calls),
     ...createTraceTreeRoutes(calls),
     ...createCallDeleteRoutes({ ...calls, split, audit }, requestErasure),

@@ -1,8 +1,8 @@
 // `callhouse explain-cost`: which usage, which price, which arithmetic.
 import type { Config } from '../app/config.ts'
 import { quantity } from '../core/quantity.ts'
+import type { ExplainedCost, ExplainedModel } from '../query/call-costs/explain.ts'
 import { staleAfterDays } from '../query/costs/price-age.ts'
-import type { ExplainedCost, ExplainedModel } from '../query/explain-cost/explain.ts'
 import { ask } from './ask.ts'
 import { print, printJson } from './command.ts'
 

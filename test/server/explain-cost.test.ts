@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { explainedText } from '../../services/cli/explain-cost.ts'
 import { askOverSocket } from '../../services/core/process/control-socket.ts'
-import type { ExplainedCost } from '../../services/query/explain-cost/explain.ts'
+import type { ExplainedCost } from '../../services/query/call-costs/explain.ts'
 import { post } from '../fixtures/child-server.ts'
 import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
 

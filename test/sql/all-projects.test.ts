@@ -12,11 +12,11 @@ import {
   auditPieceQuery,
 } from '../../services/query/audit/events.ts'
 import { auditHeadsQuery } from '../../services/query/audit/heads.ts'
+import { projectsOfCallQuery } from '../../services/query/call-costs/explain.ts'
 import { rollupCoveredQuery } from '../../services/query/calls/access/counts.ts'
 import { coveredQuery } from '../../services/query/calls/access/field-index-queries.ts'
 import { receiptsQuery } from '../../services/query/erasures/receipts.ts'
 import { queuedJobsQuery } from '../../services/query/evaluation-jobs/queued.ts'
-import { projectsOfCallQuery } from '../../services/query/explain-cost/explain.ts'
 import { projectsListQuery } from '../../services/query/projects/list.ts'
 import { acceptedBytesQuery } from '../../services/query/usage/accepted.ts'
 import { projectsOfEntityQuery } from '../../services/query/usage/stored.ts'

@@ -34,7 +34,7 @@ it('each query has a snapshot', () => {
 /** Statements about several projects, or for operators: they filter by the ids that they are given. */
 const acrossProjects = [
   'services/query/projects/list.ts',
-  'services/query/explain-cost/explain.ts',
+  'services/query/call-costs/explain.ts',
   'services/query/evaluation-jobs/queued.ts',
   // Quotas: asked by the process itself, for no request.
   'services/query/usage/accepted.ts',

@@ -62,6 +62,8 @@ it.each([
   ['services/web/page/parts/grid.tsx', 'services/web/page/calls/columns.ts', false],
   ['services/web/page/parts/grid.tsx', 'services/web/page/frame/frame.tsx', false],
   ['services/web/page/worker/main.ts', 'services/web/page/parts/grid.tsx', false],
+  ['services/web/page/worker/client.ts', 'services/web/page/api/send.ts', true],
+  ['services/web/page/api/session.ts', 'services/web/page/worker/client.ts', false],
   ['services/web/routes.ts', 'services/web/page/keys.ts', false],
   ['services/app/server.ts', 'services/web/page/keys.ts', false],
   ['services/main.ts', 'services/app/server.ts', false],
@@ -78,11 +80,26 @@ it('names a cycle once, with the files of it', () => {
 
 it('names folders of the page that import each other, once', () => {
   const imported = (a: string, b: string) => ({ from: `services/web/page/${a}`, target: `services/web/page/${b}` })
-  const oneWay = [imported('threads/thread.tsx', 'traces/reader.tsx'), imported('api/send.ts', 'worker/client.ts')]
+  const oneWay = [imported('threads/thread.tsx', 'traces/reader.tsx'), imported('worker/client.ts', 'api/send.ts')]
   expect(folderCycles([...oneWay, imported('worker/main.ts', 'api/lines.ts')])).toEqual([])
   expect(folderCycles([...oneWay, imported('traces/trace.tsx', 'threads/turn.tsx')])).toEqual([
     expect.stringMatching(/^services\/web\/page\/threads and services\/web\/page\/traces import each other/),
   ])
+})
+
+it('names folders that import each other by what is in them, but not a folder and one inside of it', () => {
+  const imported = (a: string, b: string) => ({ from: `services/${a}.ts`, target: `services/${b}.ts` })
+  const calls = imported('query/calls/conditions/joins', 'query/costs/prices')
+  const inside = [
+    imported('query/calls/routes', 'query/calls/access/counts'),
+    imported('query/calls/access/counts', 'query/calls/page'),
+  ]
+  const packages = [{ from: 'services/main.ts', target: 'node:fs/promises' }]
+  expect(folderCycles([calls, ...inside, ...packages])).toEqual([])
+  expect(folderCycles([calls, imported('query/costs/explain', 'query/calls/page')])).toEqual([
+    'services/query/calls and services/query/costs import each other: services/query/calls/conditions/joins.ts, services/query/costs/explain.ts',
+  ])
+  expect(folderCycles([imported('core/a', 'events/b/c'), imported('events/d', 'core/e/f')])).toHaveLength(1)
 })
 
 it('names folders of the worker that import each other', () => {

@@ -2,7 +2,7 @@
 
 import { type Freshness, latestOfLog } from '../../core/log/freshness.ts'
 import type { CommandTable } from '../../core/process/services.ts'
-import type { CostExplainer } from '../../query/explain-cost/explain.ts'
+import type { CostExplainer } from '../../query/call-costs/explain.ts'
 
 export const costCommands = (deps: { explainer: CostExplainer; freshness: Freshness }): CommandTable => ({
   async 'costs.explain'([callId = '', projectId]) {

@@ -1,9 +1,9 @@
 // Writes call records: columns of the header as JSON, payload texts as the bytes that are stored.
 import { formatTimestamp } from '../../core/clock/timestamps.ts'
 import { concat, lineBuffers, type Piece } from '../../core/memory/buffer-pool.ts'
-import type { CostsOfCall } from './call-costs.ts'
 import { latencyMs } from './conditions/fields.ts'
 import type { Document } from './conditions/types.ts'
+import type { CostsOfCall } from './costs.ts'
 import type { CallHeader } from './header.ts'
 import { mayHoldKey, membersOf, membersText } from './json-members.ts'
 import type { CallDocuments } from './payloads.ts'

@@ -17,8 +17,6 @@ import { linesType } from '../list-reply.ts'
 import { listBounds } from '../list-rows.ts'
 import { type CountCache, createCountCache } from './access/counts.ts'
 import { readCall, readPages } from './access/read-calls.ts'
-import { createAggregateRoutes } from './aggregate/routes.ts'
-import { costsOfCalls } from './call-costs.ts'
 import { createCellRoutes } from './cells.ts'
 import { requestedColumns } from './columns.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
@@ -30,6 +28,7 @@ import {
   traceTables,
 } from './conditions/joined-tables.ts'
 import type { CompiledCallsQuery } from './conditions/types.ts'
+import { costsOfCalls } from './costs.ts'
 import { createExpansion } from './expand.ts'
 import { headerReader } from './header.ts'
 import { pricesFor } from './model-prices.ts'
@@ -202,6 +201,5 @@ export function createCallReadRoutes(given: CallReadDeps): Route[] {
     ...createQueryStatsRoutes(deps),
     ...createCellRoutes(deps),
     ...createValueRoutes(deps),
-    ...createAggregateRoutes(deps),
   ]
 }

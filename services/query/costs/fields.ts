@@ -44,11 +44,11 @@ const columns = new Map<string, Column>(
 )
 
 /** @throws Fault 400 for a name that is no column */
-export function costColumn(name: string): Column {
+export function priceColumn(name: string): Column {
   const found = columns.get(name)
   if (found === undefined) throw fault(400, `Field ${name} is not a field of costs`)
   return found
 }
 
 /** @throws Fault 400 for a name that is no column */
-export const costFields: Fields = (name): Field => ({ is: 'column', column: costColumn(name) })
+export const costFields: Fields = (name): Field => ({ is: 'column', column: priceColumn(name) })

@@ -23,7 +23,7 @@ import { listReply } from '../list-reply.ts'
 import { inSlices, listBounds } from '../list-rows.ts'
 import { purgedIds } from '../purge-ids.ts'
 import { distinctTerms } from '../sort-terms.ts'
-import { costColumn, costFields, shownColumns } from './fields.ts'
+import { costFields, priceColumn, shownColumns } from './fields.ts'
 
 export type CostReadDeps = {
   store: Pick<Store, 'rows'>
@@ -46,7 +46,7 @@ function orderOf(sortBy: readonly SortTerm[]): Sql | null {
   const words = { asc: sql`ASC`, desc: sql`DESC` }
   const byId = terms.some(({ field }) => field === 'id') ? [] : [{ field: 'id', direction: 'desc' as const }]
   const columns = [...terms, ...byId].map(
-    ({ field, direction }) => sql`${costColumn(field).sql(source)} ${words[direction]}`,
+    ({ field, direction }) => sql`${priceColumn(field).sql(source)} ${words[direction]}`,
   )
   return join(columns, ', ')
 }

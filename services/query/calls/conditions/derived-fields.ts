@@ -1,12 +1,12 @@
 // The derived fields of calls as SQL: joined from feedback, queues and whole traces, or looked up behind the refs of a document.
 import { identifier, join, param, type Sql, sql } from '../../../core/store/sql.ts'
 import type { ProjectScope } from '../../../events/project-query.ts'
-import { queueTexts } from '../../annotation-queues/call-texts.ts'
 import { feedbackTexts } from '../../feedback/call-texts.ts'
 import { jsonString } from '../../language/json-sql.ts'
 import type { ColumnSql } from '../../language/types.ts'
 import { allOf, type Scope, timeConditions } from '../scope.ts'
 import { isFeedback } from './joins.ts'
+import { queueTexts } from './queue-texts.ts'
 import { isTraceField, traceKey } from './trace-fields.ts'
 import type { CompiledCondition, DerivedField, DerivedFields, RefField } from './types.ts'
 

@@ -7,8 +7,8 @@ import type { Tokens } from '../../costs/prices.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
 import type { PathSegment } from '../../language/types.ts'
 import { neutralName } from '../../language/wire-names.ts'
-import { tokensOf } from '../call-costs.ts'
 import { costFieldName } from '../conditions/usage-fields.ts'
+import { tokensOf } from '../costs.ts'
 import { isTraceColumn } from './whole-traces.ts'
 
 const quote = 0x22

@@ -1,7 +1,7 @@
 // The time axis of an aggregate: buckets of seconds, or of days, weeks and months as a time zone has them.
-import { fault } from '../../../core/http/errors.ts'
-import { param, type Sql, sql } from '../../../core/store/sql.ts'
-import { bucketsOf, zonedTimes } from '../../call-stats/buckets.ts'
+import { fault } from '../../core/http/errors.ts'
+import { param, type Sql, sql } from '../../core/store/sql.ts'
+import { bucketsOf, zonedTimes } from '../call-stats/buckets.ts'
 
 export type Bucket = number | 'day' | 'week' | 'month' | null
 

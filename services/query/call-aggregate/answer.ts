@@ -1,8 +1,8 @@
 // The answer of an aggregate from its rows: groups with a value per bucket, the greatest first, the rest last.
-import type { CallsAggregateResponse } from '../../../../schemas/calls-aggregate.ts'
-import type { Aggregate } from '../../call-stats/aggregates.ts'
-import { costsOfSums, placeOfSum } from '../../call-stats/costs.ts'
-import type { PriceBook } from '../../costs/prices.ts'
+import type { CallsAggregateResponse } from '../../../schemas/calls-aggregate.ts'
+import type { Aggregate } from '../call-stats/aggregates.ts'
+import { costsOfSums, placeOfSum } from '../call-stats/costs.ts'
+import type { PriceBook } from '../costs/prices.ts'
 import type { AggregateMetrics } from './metrics.ts'
 
 type Value = number | null

@@ -1,5 +1,5 @@
 // Reads the rows of an aggregate: from statistics of minutes and hours where they have its groups, else from the calls.
-import type { Query } from '../../../core/store/store.ts'
+import type { Query } from '../../core/store/store.ts'
 import {
   anyUsage,
   areMinutesByModel,
@@ -7,12 +7,12 @@ import {
   readSplit,
   readUsageFacts,
   type StatsCache,
-} from '../../call-stats/rollup.ts'
-import { readTuples } from '../../compact-rows.ts'
-import { withFieldTimes } from '../access/field-index.ts'
-import { createRefine, type Refined } from '../conditions/refine.ts'
-import type { CallReader } from '../reader.ts'
-import { indexOf, rangeOf, type Scope } from '../scope.ts'
+} from '../call-stats/rollup.ts'
+import { withFieldTimes } from '../calls/access/field-index.ts'
+import { createRefine, type Refined } from '../calls/conditions/refine.ts'
+import type { CallReader } from '../calls/reader.ts'
+import { indexOf, rangeOf, type Scope } from '../calls/scope.ts'
+import { readTuples } from '../compact-rows.ts'
 import type { AggregateRow, AggregateRows } from './answer.ts'
 import type { AggregateMetrics } from './metrics.ts'
 import { callGroupsQuery, costGroupsQuery, type Grouped, type KeptGroups, usageGroupsQuery } from './statements.ts'

@@ -1,4 +1,4 @@
-// What a call cost, explained: POST /cost/explain.
+// The route that explains what a call cost: POST /cost/explain.
 import { costExplainRequest, costExplainResponse } from '../../../schemas/costs.ts'
 import { type Route, route } from '../../core/http/route.ts'
 import type { Freshness } from '../../core/log/freshness.ts'

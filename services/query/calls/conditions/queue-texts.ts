@@ -1,6 +1,6 @@
 // The texts that call queries read from annotation queues: the live queues that a call is in.
-import { type Sql, sql } from '../../core/store/sql.ts'
-import type { ProjectScope } from '../../events/project-query.ts'
+import { type Sql, sql } from '../../../core/store/sql.ts'
+import type { ProjectScope } from '../../../events/project-query.ts'
 
 /**
  * SELECT of `call_id` and `queues`, a JSON list of queue ids, for calls that are in one.

@@ -5,26 +5,27 @@ import {
   type CallsAggregateResponse,
   callsAggregateRequest,
   callsAggregateResponse,
-} from '../../../../schemas/calls-aggregate.ts'
-import { fault } from '../../../core/http/errors.ts'
-import { type Reply, type Route, type RouteContext, route } from '../../../core/http/route.ts'
-import { statsTime } from '../../call-stats/buckets.ts'
-import { createStatsCache } from '../../call-stats/rollup.ts'
-import { compileCallsQuery } from '../conditions/compile-query.ts'
-import { expandedPaths } from '../conditions/expanded.ts'
-import { callFields } from '../conditions/fields.ts'
-import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from '../conditions/joined-tables.ts'
-import { derivedFieldFactory } from '../conditions/joins.ts'
-import type { TraceField } from '../conditions/trace-fields.ts'
-import type { CompiledCallsQuery } from '../conditions/types.ts'
-import { pricesFor } from '../model-prices.ts'
-import type { QueryStatsDeps } from '../query-stats.ts'
+} from '../../../schemas/calls-aggregate.ts'
+import { fault } from '../../core/http/errors.ts'
+import { type Reply, type Route, type RouteContext, route } from '../../core/http/route.ts'
+import { statsTime } from '../call-stats/buckets.ts'
+import { createStatsCache } from '../call-stats/rollup.ts'
+import { createCountCache } from '../calls/access/counts.ts'
+import { compileCallsQuery } from '../calls/conditions/compile-query.ts'
+import { expandedPaths } from '../calls/conditions/expanded.ts'
+import { callFields } from '../calls/conditions/fields.ts'
+import { callQueryTables, joinedTables, topicsOfQuery, traceTables } from '../calls/conditions/joined-tables.ts'
+import { derivedFieldFactory } from '../calls/conditions/joins.ts'
+import type { TraceField } from '../calls/conditions/trace-fields.ts'
+import type { CompiledCallsQuery } from '../calls/conditions/types.ts'
+import { pricesFor } from '../calls/model-prices.ts'
+import type { QueryStatsDeps } from '../calls/query-stats.ts'
 import { type AggregateRow, type AggregateRows, type AnswerShape, answerOf, topOf, unpricedOf } from './answer.ts'
 import { groupKey, metricsOf } from './metrics.ts'
 import { type AskedGroups, readAggregateRows, type Times } from './read-rows.ts'
 import { bucketsWithin } from './times.ts'
 
-export type AggregateDeps = QueryStatsDeps
+export type AggregateDeps = Omit<QueryStatsDeps, 'cache'>
 
 /** Groups that are looked at for the greatest ones. */
 const rankedGroups = 10_000
@@ -63,7 +64,8 @@ async function greatestGroups(asked: AskedGroups, times: Times, shape: AnswerSha
 }
 
 export function createAggregateRoutes(deps: AggregateDeps): Route[] {
-  const { store, freshness, prices, feedbackPrefix, cache, words, wholeTraces } = deps
+  const { store, freshness, prices, feedbackPrefix, words, wholeTraces } = deps
+  const cache = createCountCache()
   const statsCache = createStatsCache()
 
   async function aggregate(context: RouteContext<CallsAggregateRequest>): Promise<Reply> {
