@@ -131,6 +131,12 @@ FROM callhouse.calls
 WHERE (project_id = {v0:String}) AND (((started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC'))) OR ((started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) OR ((started_at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC'))))
 LIMIT {v7:UInt64}
 
+-- number of calls that are not indexed yet (calls.field-index-dirty-count)
+-- {"v0":"e/p","v1":60,"v2":90}
+SELECT toString(count())
+FROM callhouse.calls
+WHERE (project_id = {v0:String}) AND ((started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))
+
 -- minutes that it lags by (calls.field-index-dirty-minutes)
 -- {"v0":"e/p","v1":9}
 SELECT

@@ -4,6 +4,7 @@ import { parseProjectId } from '../../services/core/ids.ts'
 import { sql } from '../../services/core/store/sql.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import {
+  callsWithinQuery,
   candidatesQuery,
   dirtyCallsQuery,
   dirtyMinutesQuery,
@@ -57,6 +58,7 @@ const queries: Record<string, Query> = {
     ],
     9,
   ),
+  'number of calls that are not indexed yet': callsWithinQuery(project, [{ fromUs: 60, beforeUs: 90 }]),
   'minutes that it lags by': dirtyMinutesQuery(project, sql`position > 7`, 9),
   'sample of values': sampleQuery(project, place.path, { direction: 'desc', kind: 'number', parts, range, most: 9 }),
   'first values': firstValuesQuery(project, place.path, {

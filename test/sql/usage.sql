@@ -557,12 +557,12 @@ FROM
                         billed_usage,
                         counts_cached
                     FROM callhouse.payloads
-                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (at IN (
+                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (((at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) OR ((at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC'))))) OR (at IN (
                         SELECT c.output_at
                         FROM callhouse.calls AS c
                         FINAL
-                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) OR ((c.started_at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC')))) AND (c.delete_ver = 0) AND (c.moved = 0))
-                    )) AND notEmpty(billed_usage))
+                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (((c.started_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) OR ((c.started_at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC')))) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (((c.output_at >= fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v4:Int64}, 'UTC'))) OR ((c.output_at >= fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v6:Int64}, 'UTC')))))))
+                    ))) AND notEmpty(billed_usage))
                 ) AS b ON (b.clock = c.end_ver) AND (b.id = c.id)
             )
         )
@@ -701,12 +701,12 @@ FROM
                         billed_usage,
                         counts_cached
                     FROM callhouse.payloads
-                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (at IN (
+                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')))) OR (at IN (
                         SELECT c.output_at
                         FROM callhouse.calls AS c
                         FINAL
-                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
-                    )) AND notEmpty(billed_usage))
+                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.output_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))))))
+                    ))) AND notEmpty(billed_usage))
                 ) AS b ON (b.clock = c.end_ver) AND (b.id = c.id)
             )
         )
@@ -1182,12 +1182,12 @@ FROM
                         billed_usage,
                         counts_cached
                     FROM callhouse.payloads
-                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (at IN (
+                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v13:Int64}, 'UTC')) AND ((at >= fromUnixTimestamp64Micro({v14:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v15:Int64}, 'UTC')))) OR (at IN (
                         SELECT c.output_at
                         FROM callhouse.calls AS c
                         FINAL
-                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v13:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v14:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v15:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0))
-                    )) AND notEmpty(billed_usage))
+                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v13:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v14:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v15:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v3:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v13:Int64}, 'UTC')) AND ((c.output_at >= fromUnixTimestamp64Micro({v14:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v15:Int64}, 'UTC'))))))
+                    ))) AND notEmpty(billed_usage))
                 ) AS b ON (b.clock = c.end_ver) AND (b.id = c.id)
             )
         )

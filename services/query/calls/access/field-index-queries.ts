@@ -173,6 +173,14 @@ export const dirtyCallsQuery = (projectId: ProjectId, dirty: readonly DirtyMinut
     return sql`SELECT DISTINCT toUnixTimestamp64Micro(started_at) ${project.from('calls', { where })} LIMIT ${param('UInt64', limit)}`
   })
 
+/** Number of calls in some ranges, each row of one that stands twice. */
+export const callsWithinQuery = (projectId: ProjectId, ranges: readonly Range[]): Query =>
+  projectQuery(
+    'calls.field-index-dirty-count',
+    projectId,
+    (project) => sql`SELECT toString(count()) ${project.from('calls', { where: withinAny(sql`started_at`, ranges) })}`,
+  )
+
 export const coveredQuery = (projectId: ProjectId): Query =>
   systemQuery(
     'calls.field-index-covered',

@@ -19,10 +19,11 @@ import { keysQuery } from '../page.ts'
 import type { CallReader } from '../reader.ts'
 import type { CallKey, Range, Scope } from '../scope.ts'
 import type { AccessPathOf, CallSearch } from './access-path.ts'
-import type { Direction, DirtyMinute } from './counts.ts'
+import { countProject, type Direction, type DirtyMinute } from './counts.ts'
 import { dirtyRanges } from './dirty-times.ts'
 import { maxTimes, readDirtyMinutes, readNotIndexed } from './field-index.ts'
 import {
+  callsWithinQuery,
   type EndConditions,
   endsAt,
   endsNotIndexed,
@@ -60,6 +61,8 @@ const maxTies = 100
 const spareRows = 4
 /** Values that are read at once: usually they hold all calls that share the last one. */
 const values = 2_000
+/** Calls whose payloads are read in any case. */
+const fewCalls = 100_000
 const isBefore = { asc: sql`<`, desc: sql`>` } as const
 
 function within({ json, direction, idDirection }: FieldOrder, { kind, value, id }: Bound): Sql {
@@ -139,8 +142,8 @@ async function firstKeys(search: CallSearch): Promise<CallKey[] | null> {
 }
 
 /**
- * Start times of the calls that the field index may not hold yet; where they are many, of the first `wanted` of them in the
- * order, whose payloads are read.
+ * Start times of the first `wanted` calls in the order among those that the field index may not hold yet, and of all whose
+ * ends came alone; of all of them where they are spread over many minutes.
  * @returns null when they are too many
  */
 async function notIndexedTimes(
@@ -151,9 +154,9 @@ async function notIndexedTimes(
 ): Promise<number[] | null> {
   const { query, store, projectId, options } = reader
   const ends = isEnd ? [endsNotIndexed(projectId, minutesOf(dirty))] : []
-  const listed = await readNotIndexed(reader, dirty, ends)
   const within = dirtyRanges(dirty)
-  if (listed !== null || dirty.length === 0 || within === null) return listed
+  if (within === null || within.length === 0) return readNotIndexed(reader, dirty, ends)
+  if (await areMost(reader, within)) return null
   const [alone, refined] = await Promise.all([
     readNotIndexed(reader, [], ends),
     refine({ projectId, range, index: null, keys: null, within }),
@@ -162,6 +165,13 @@ async function notIndexedTimes(
   const first = keysQuery(refined.scope, refined.conditions, query.sort, { limit: wanted, offset: 0 })
   const keys = decodeKeys(await store.bytes(first, 'RowBinary', options)).next(wanted)
   return [...alone, ...keys.map(({ startedUs }) => startedUs)]
+}
+
+/** Whether so many calls are within some ranges that to read all of the project is as good. */
+async function areMost({ store, projectId, options, cache }: CallReader, ranges: readonly Range[]): Promise<boolean> {
+  const [[text = '0'] = []] = await readTuples<[string]>(store, callsWithinQuery(projectId, ranges), options)
+  const calls = Number(text)
+  return calls > fewCalls && 3 * calls > (await countProject(store, projectId, 'calls', options, cache))
 }
 
 const readRows = <Row>({ store, options }: CallReader, query: Query) => readTuples<Row>(store, query, options)

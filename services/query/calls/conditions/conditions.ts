@@ -3,7 +3,7 @@
 import { identifier, join, param, type Sql, sql } from '../../../core/store/sql.ts'
 import type { ProjectScope } from '../../../events/project-query.ts'
 import type { ColumnSql } from '../../language/types.ts'
-import { allOf, isRoot, rangeConditions, type Scope, scopeConditions, timeConditions } from '../scope.ts'
+import { allOf, isRoot, type Scope, scopeConditions, timeConditions } from '../scope.ts'
 import { documentSql } from '../span-dump.ts'
 import {
   type DerivedTexts,
@@ -94,12 +94,12 @@ function payloadTimeConditions(project: ProjectScope, scope: Scope, side: Side):
   if (side === 'start') return timeConditions(project, at, scope)
   const outputs = (where: Sql[]): Sql =>
     sql`at IN (SELECT c.output_at ${project.from('calls', { alias: 'c', final: true, where: allOf(where) })})`
-  if (scope.index || scope.keys || scope.times || scope.within) return [outputs(scopeConditions(project, scope))]
-  // Ends that came alone lie at their own time, mostly but not always inside the range.
-  const inside = rangeConditions(at, scope.range)
-  if (inside.length === 0) return []
-  const outside = sql`NOT (${allOf(rangeConditions(sql`c.output_at`, scope.range))})`
-  return [sql`(${allOf(inside)} OR ${outputs([...scopeConditions(project, scope), outside])})`]
+  if (scope.index || scope.keys || scope.times) return [outputs(scopeConditions(project, scope))]
+  // Ends that came alone lie at their own time, mostly but not always where their calls do.
+  const inside = (column: Sql): Sql[] => timeConditions(project, column, scope)
+  if (inside(at).length === 0) return []
+  const outside = sql`NOT (${allOf(inside(sql`c.output_at`))})`
+  return [sql`(${allOf(inside(at))} OR ${outputs([...scopeConditions(project, scope), outside])})`]
 }
 
 /** Payload rows of one side for the calls of a scope; a superset, which the accept timestamp makes exact. */
