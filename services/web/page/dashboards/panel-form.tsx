@@ -56,7 +56,7 @@ const emptyDraft: Draft = {
 function draftOf(panel: Panel | undefined): Draft {
   if (panel === undefined) return emptyDraft
   const { title, type, measure, by = '', by2 = '' } = panel
-  const named = Object.hasOwn(measures, measure) || isOfFeedback(measure)
+  const named = measureNames.some((one) => one === measure) || isOfFeedback(measure)
   const [, as = 'avg', field = ''] = /^(\S+) (.*)$/.exec(measure) ?? []
   return {
     title,
