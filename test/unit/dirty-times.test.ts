@@ -23,4 +23,6 @@ it('minutes stand for their seconds where these are too many, and nothing where 
   expect(dirtyRanges(every(60, 50))).toHaveLength(150)
   expect(dirtyRanges(every(60, 100))).toEqual([range(0, 6_000)])
   expect(dirtyRanges(every(120, 201))).toBe(null)
+  const many = every(60, 10_000).map(({ minute }) => ({ minute, seconds: minute === 0 ? bits(0) : '0' }))
+  expect(dirtyRanges(many)).toEqual([range(0, 600_000)])
 })

@@ -142,9 +142,12 @@ const pastRollup = (name: string, projectId: ProjectId): Sql => {
 /** Minutes that the counters do not cover yet; `seconds` of them as bits, '0' = all. */
 export type DirtyMinute = { minute: number; seconds: string }
 
+/** The columns of a dirty minute, of the rows of each minute in `call_marks`. */
+export const dirtyMinuteColumns = sql`toUnixTimestamp(minute), toString(if(min(seconds) = 0, 0, groupBitOr(seconds)))`
+
 export const dirtyQuery = (projectId: ProjectId): Query =>
   projectQuery('calls.dirty-minutes', projectId, (project) => {
-    return sql`SELECT toUnixTimestamp(minute), toString(if(min(seconds) = 0, 0, groupBitOr(seconds)))
+    return sql`SELECT ${dirtyMinuteColumns}
     ${project.from('call_marks', { where: pastRollup('call_counts', projectId) })} GROUP BY minute SETTINGS max_threads = 1`
   })
 

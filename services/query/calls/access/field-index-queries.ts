@@ -8,7 +8,7 @@ import type { Query } from '../../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../../events/project-query.ts'
 import type { Side } from '../conditions/conditions.ts'
 import { allOf, instants, type Range, timesOf, withinAny } from '../scope.ts'
-import { type Direction, type DirtyMinute, isCovering } from './counts.ts'
+import { type Direction, type DirtyMinute, dirtyMinuteColumns, isCovering } from './counts.ts'
 import { dirtyRanges } from './dirty-times.ts'
 import type { FieldPath, FieldTests } from './field-index-tests.ts'
 
@@ -193,8 +193,7 @@ export const dirtyMinutesQuery = (projectId: ProjectId, past: Sql, limit: number
   projectQuery(
     'calls.field-index-dirty-minutes',
     projectId,
-    (project) => sql`SELECT toUnixTimestamp(minute), toString(if(min(seconds) = 0, 0, groupBitOr(seconds)))
-    ${project.from('call_marks', { where: past })} GROUP BY minute
+    (project) => sql`SELECT ${dirtyMinuteColumns} ${project.from('call_marks', { where: past })} GROUP BY minute
     LIMIT ${param('UInt64', limit)} SETTINGS max_threads = 1`,
   )
 
