@@ -24,6 +24,8 @@ import type { ControlInsert } from './split/control-insert.ts'
 import { cut, failureOf, isRefusal } from './split/cuts.ts'
 import { insertWithoutRefused } from './split/refused-rows.ts'
 
+type StartedCall = { project: string; started_us: number }
+
 export type Applier = {
   /**
    * Applies a batch, in smaller ones when that is too much for the store.
@@ -35,8 +37,8 @@ export type Applier = {
   reapply(topic: string, rows: SegmentRow[]): Promise<void>
   /** Makes the counters of a range due again. */
   recount(range: TimeRange): Promise<void>
-  /** The same of some minutes of projects, in seconds. */
-  recountMinutes(minutes: readonly { project_id: string; minute: number }[]): Promise<void>
+  /** The same of the times at which some calls start, in microseconds: what is stored of them is unchanged. */
+  recountCalls(calls: readonly StartedCall[]): Promise<void>
   /** Stores what spans of a range count for themselves again, and makes their counters due. */
   recountShares(range: TimeRange): Promise<void>
   /** Runs a job between two batches. */
@@ -98,6 +100,8 @@ type State = {
   lastTaken: number
   /** Positions by partition up to which dirty buckets may be there; one that is written again replaces them. */
   markedUpTo: Map<number, number> | undefined
+  /** Seconds that were marked under one position of partition 0 before a batch took it, as bits by project and minute. */
+  markedAhead: { position: number; seconds: Map<string, bigint> }
 }
 
 function materializerOf({ calls, newCalls }: State, topic: string): Materializer {
@@ -121,16 +125,23 @@ async function markingOf(state: State, batch: Batch, rows: SegmentRow[] | undefi
   const isAlone = members.every(({ partition, firstOffset }) => firstOffset > (marked.get(partition) ?? 0))
   for (const { partition, lastOffset } of members)
     marked.set(partition, Math.max(lastOffset, marked.get(partition) ?? 0))
-  // Where others write the tables too, they may mark the same minutes.
-  return { isAlone, isBySecond: isAlone && newCalls.known !== undefined }
+  const { position } = state.markedAhead
+  const isFirst = members.every(({ partition, lastOffset }) => partition !== 0 || lastOffset !== position)
+  // Where others write the tables too, they may mark the same minutes. A whole minute takes the place of its seconds.
+  return { isAlone, isBySecond: isAlone && isFirst && newCalls.known !== undefined }
 }
 
-/** The position after everything that was taken. */
-async function nextPosition(state: State, topic: string): Promise<Position> {
+/** The offset after everything that was taken of partition 0. */
+async function nextOffset(state: State, topic: string): Promise<number> {
   const committed = (await state.deps.log.committed(topic)).find(({ partition }) => partition === 0)?.offset ?? 0
   // Read now: more may have been taken meanwhile.
-  const { lastTaken, markedUpTo } = state
-  const offset = Math.max(committed, topic === 'calls' ? lastTaken : 0) + 1
+  return Math.max(committed, topic === 'calls' ? state.lastTaken : 0) + 1
+}
+
+/** The position after everything that was taken, under which rows are marked that have to be read again. */
+async function nextPosition(state: State, topic: string): Promise<Position> {
+  const offset = await nextOffset(state, topic)
+  const { markedUpTo } = state
   if (topic === 'calls') markedUpTo?.set(0, Math.max(markedUpTo.get(0) ?? 0, offset))
   return { topic, partition: 0, offset }
 }
@@ -249,12 +260,23 @@ async function reapplyRows(state: State, topic: string, rows: SegmentRow[]): Pro
   await applyWith(state, materializer, batchOfRows(await nextPosition(state, topic), rows), rows, noted)
 }
 
-async function markMinutes(state: State, minutes: readonly { project_id: string; minute: number }[]): Promise<void> {
-  const { partitions, positions } = await nextDirty(state)
-  const rows = minutes.map(({ project_id, minute }) =>
-    JSON.stringify([project_id, partitions[0], positions[0], minute, 0]),
-  )
-  await state.deps.store.command(statement('dirty-buckets-of-new', {}, { rows: rows.join('\n') }))
+/** Marks the seconds of calls whose counts change without a batch; whole minutes where others write the tables too. */
+async function markCalls(state: State, calls: readonly StartedCall[]): Promise<void> {
+  const { store, newCalls } = state.deps
+  const position = await nextOffset(state, 'calls')
+  if (state.markedAhead.position !== position) state.markedAhead = { position, seconds: new Map() }
+  const { seconds } = state.markedAhead
+  const changed = new Set<string>()
+  for (const { project, started_us } of calls) {
+    const second = Math.floor(started_us / 1e6)
+    const key = JSON.stringify([project, 0, position, second - (second % 60)]).slice(0, -1)
+    seconds.set(key, (seconds.get(key) ?? 0n) | (1n << BigInt(second % 60)))
+    changed.add(key)
+  }
+  const isBySecond = newCalls?.known !== undefined
+  // Rows under one position replace each other.
+  const rows = Array.from(changed, (key) => `${key},${isBySecond ? seconds.get(key) : 0}]`)
+  await store.command(statement('dirty-buckets-of-new', {}, { rows: rows.join('\n') }))
 }
 
 async function runExclusive<T>({ deps }: State, job: () => Promise<T>): Promise<T> {
@@ -272,7 +294,8 @@ export function createApplier(deps: ApplierDeps): Applier {
   const queue = createSerialQueue()
   const calls = createCallMaterializer(store, deps.logJoins)
   const newCalls = deps.newCalls && createNewCallsInsert(store, deps.newCalls)
-  const state: State = { deps, queue, calls, newCalls, lastTaken: 0, markedUpTo: undefined }
+  const markedAhead = { position: 0, seconds: new Map() }
+  const state: State = { deps, queue, calls, newCalls, lastTaken: 0, markedUpTo: undefined, markedAhead }
   const nextCalls = () => nextPosition(state, 'calls')
   const mergeNamed: typeof calls.mergeNamed = async (at, named) => {
     await calls.mergeNamed(at, named)
@@ -291,7 +314,7 @@ export function createApplier(deps: ApplierDeps): Applier {
     apply: (batch, rows) => applyBatch(state, batch, rows),
     reapply: (topic, rows) => reapplyRows(state, topic, rows),
     recount,
-    recountMinutes: (minutes) => queue.run(() => markMinutes(state, minutes)),
+    recountCalls: (calls) => queue.run(() => markCalls(state, calls)),
     async recountShares(range) {
       await queue.run(async () => shares?.settleStored(range))
       await recount(range)

@@ -179,7 +179,7 @@ function createDerived(
       budget,
       assignment: derived.assignment,
       graceMs: deps.orphanGraceMs ?? usualOrphanGraceMs,
-      recountMinutes: (minutes) => applier.recountMinutes(minutes).then(onDirty),
+      recountCalls: (calls) => applier.recountCalls(calls).then(onDirty),
       onError: (error) => void (signal.aborted || deps.onRetry?.('calls', error, 0)),
     }),
   }
@@ -276,8 +276,11 @@ async function consumeAll(state: State): Promise<void> {
 }
 
 async function begin(state: State): Promise<void> {
-  const { log, progress } = state.deps
+  const { log, progress, onRetry } = state.deps
   for (const topic of log.topics) for (const position of await log.committed(topic)) progress.applied(position)
+  // A new installation is begun while it is empty: all that is there later would be read back.
+  if ((await log.committed('calls')).every(({ offset }) => offset === 0))
+    await state.fieldIndexRollups.refresh().catch((error: Error) => onRetry?.('calls', error, 0))
   // Dirty buckets that the last process did not recompute.
   onDirty(state)
   state.orphanRoots.start()
@@ -313,7 +316,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     exclusive: applier.exclusive,
     deduplicateChanged: applier.deduplicateChanged,
     deduplicateAll: applier.deduplicateAll,
-    recountMinutes: (minutes) => applier.recountMinutes(minutes).then(dirty),
+    recountCalls: (calls) => applier.recountCalls(calls).then(dirty),
     reapply: (topic, rows) => applier.reapply(topic, rows).then(dirty),
     recount: (range) => applier.recount(range).then(dirty),
     recountShares: (range) => applier.recountShares(range).then(dirty),

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Batch, Position } from '../../services/core/log/log.ts'
 import { type Store, StoreError } from '../../services/core/store/store.ts'
+import type { Budget } from '../../services/derived/budget.ts'
 import { createFieldIndex } from '../../services/derived/field-index/field-index.ts'
 import { createRollups } from '../../services/derived/rollups/rollups.ts'
 import type { CallFragment } from '../../services/events/calls.ts'
@@ -202,4 +203,78 @@ describe.each([
     const once = (lines: string[]) => (outages > 0 ? [...new Set(lines)] : lines)
     expect(once(found)).toEqual(once(expected))
   })
+})
+
+/** An index of an empty store with batches of calls that are gathered. */
+async function emptyIndex(budget?: Budget) {
+  for (const table of ['payload_leaves', 'payload_chunks', 'rollups', 'call_marks', 'payloads', 'calls'])
+    await store.command({ name: 'test', sql: `TRUNCATE TABLE callhouse.${table}`, params: {} })
+  const steps = { beforeReading: async () => {} }
+  const watched: Store = {
+    ...store,
+    rows: async (query, options) => {
+      const rows = await store.rows(query, options)
+      if (query.name === 'field-index-due') await steps.beforeReading()
+      return rows as never
+    },
+  }
+  const committed: Position = { topic: 'calls', partition: 0, offset: 0 }
+  const index = createFieldIndex({ store: watched, isSoleDeriver: () => true, ...(budget && { budget }) })
+  const rollups = createRollups({
+    store: watched,
+    committed: async () => [{ ...committed }],
+    table: [index.rollup],
+    onError(error) {
+      throw error
+    },
+  })
+  const applier = createApplier({
+    store: watched,
+    log: { committed: async () => [committed] },
+    deadLetters: { add: () => Promise.reject(new Error('no row is refused')) },
+    newCalls: { gathered: index.gathered },
+  })
+  const apply = async (calls: number, isGathered = true) => {
+    const batch = batchOf(Array.from({ length: calls }, more), committed.offset + 1)
+    await applier.apply(batch)
+    if (isGathered) index.gathered.committed(batch)
+    else index.gathered.forget()
+    committed.offset++
+  }
+  return { index, rollups, apply, steps }
+}
+
+const indexedRows = async (): Promise<number> => {
+  const sql = 'SELECT toUInt32(sum(length(at))) AS n FROM callhouse.payload_chunks'
+  return (await store.rows<{ n: number }>({ name: 'test', sql, params: {} }))[0]?.n ?? 0
+}
+
+it('values that are gathered while payloads are read back are written once', async () => {
+  const { rollups, apply, steps } = await emptyIndex()
+  await apply(20, false)
+  await apply(30)
+  steps.beforeReading = async () => {
+    steps.beforeReading = async () => {}
+    await apply(40)
+  }
+  await rollups.refresh()
+  expect(await indexedRows()).toBe(90)
+  await rollups.refresh()
+  expect(await indexedRows()).toBe(90)
+})
+
+it('gathered values are written in one turn that waits for no rest', async () => {
+  const turns: unknown[] = []
+  const { rollups, apply } = await emptyIndex({
+    run: (job, { isUrgent, lateness } = {}) => {
+      turns.push([isUrgent, lateness?.()])
+      return job()
+    },
+  })
+  await rollups.refresh()
+  turns.length = 0
+  for (let n = 0; n < 3; n++) await apply(10)
+  await rollups.refresh()
+  expect(await indexedRows()).toBe(30)
+  expect(turns).toEqual([[true, 1]])
 })

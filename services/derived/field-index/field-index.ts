@@ -22,6 +22,9 @@ const longestPageUs = 31 * 86_400_000_000
 /** Values that wait are written before long lest readers look for them in many payloads. */
 const soonBytes = 2 ** 20
 const aside = { background: true }
+/** Gathered values do not rest: they fill the memory, and cost many times as much once they have to be read back. */
+const withoutRest = () => 1
+const nowhere: Positions = { partitions: [], covered: [], upTo: [] }
 
 const parts = ['both', 'start', 'end'] as const
 
@@ -92,6 +95,13 @@ export function createFieldIndex(deps: {
       throw error
     })
 
+  /** Writes all that was gathered until now; returns the positions that it lacks. */
+  const writeGathered = async (positions: Positions): Promise<Positions> => {
+    const { values, missing } = gathered.take(positions)
+    for (const groups of values) await write(groups)
+    return missing
+  }
+
   /** @param pace how long pages are by now: after a delete there are many ranges in which nothing is to be indexed */
   const walk = async (span: Span, groups: FieldValueGroups, pace: Pace): Promise<void> => {
     const end = Number(span.before_us)
@@ -103,6 +113,8 @@ export function createFieldIndex(deps: {
       const params = { project: span.project_id, from: us, before, id, side, bytes: maxPayloadBytes, limit }
       const found = await budget.run(
         async () => {
+          // Rows whose values are written are not read back.
+          await writeGathered(nowhere)
           const answer = await read(params)
           if (answer === null) return null
           const { count, last } = await gather(span.project_id, answer, groups)
@@ -142,9 +154,11 @@ export function createFieldIndex(deps: {
   }
 
   const derive = async (range: Record<string, unknown>): Promise<void> => {
-    const { values, missing } = gathered.take(range as Positions)
     try {
-      for (const groups of values) await budget.run(() => write(groups), { isUrgent: true, lateness })
+      const missing = await budget.run(() => writeGathered(range as Positions), {
+        isUrgent: true,
+        lateness: withoutRest,
+      })
       if (missing.partitions.length > 0)
         await walkAll({ ...range, ...missing, minCovered: Math.min(...missing.covered) })
     } catch (error) {

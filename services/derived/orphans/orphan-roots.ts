@@ -50,8 +50,8 @@ type OrphanDeps = {
   assignment(): Assignment
   /** Time without anything new after which the root of a trace is given up. */
   graceMs: number
-  /** Makes what is counted of some minutes, in seconds, due. */
-  recountMinutes(minutes: readonly Minute[]): Promise<void>
+  /** Makes what is counted at the times at which some calls start, in microseconds, due. */
+  recountCalls(calls: readonly Pick<Change, 'project' | 'started_us'>[]): Promise<void>
   onError(error: Error): void
 }
 
@@ -77,16 +77,12 @@ const readWithin =
   (name, params) =>
     state.budget.run(() => readNow(state)(name, params))
 
-async function keep({ store, recountMinutes }: State, changes: readonly Change[], version: number): Promise<void> {
+async function keep({ store, recountCalls }: State, changes: readonly Change[], version: number): Promise<void> {
   const lines = changes.map(({ project, started_us, id, trace, is_orphan }) =>
     JSON.stringify([project, started_us, id, trace, is_orphan, version]),
   )
   await store.command(statement('orphan-roots-insert', {}, { rows: lines.join('\n') }), { background: true })
-  const minutes = changes.map(({ project, started_us }) => ({
-    project_id: project,
-    minute: Math.floor(started_us / 60e6) * 60,
-  }))
-  await recountMinutes(minutes)
+  await recountCalls(changes)
 }
 
 async function lookAtTraces(
