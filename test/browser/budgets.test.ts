@@ -49,6 +49,8 @@ it('a list asks for what stands beside its rows once they are drawn, and never f
   const untilWhole = () => expectSoon(paths).toEqual(expect.arrayContaining(['/calls/query_stats', '/calls/aggregate']))
   await fresh.goto(world.url + world.home)
   await untilWhole()
+  // A list of traces asks for the failed ones once it has all of them over time.
+  await expectSoon(async () => (await paths()).filter((path) => path === '/calls/aggregate').length).toBe(2)
   expect((await asked()).filter(({ rows }) => rows === 0).map(({ path }) => path)).toEqual(['/auth/session'])
   await fresh.evaluate('asked = []')
   await fresh.getByLabel('Filter calls').fill(`id:${world.failed}`)
