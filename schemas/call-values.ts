@@ -1,6 +1,6 @@
 // Wire shapes of what a page shows of calls beside their records: single cells, and which fields and values there are.
 import { z } from 'zod'
-import { bounded, optional, text, withDefault } from './coerce.ts'
+import { bool, bounded, optional, text, withDefault } from './coerce.ts'
 import { atMost, list } from './collections.ts'
 import { callsFilter, expressionQuery } from './query.ts'
 
@@ -32,11 +32,12 @@ export const callsFieldsRequest = z.object({
   end: optional(z.union([z.string(), z.number()])),
   prefix: withDefault(text(), ''),
   limit: bounded(1, 1_000, 200),
+  span_attributes: withDefault(bool(), false).describe('attributes of spans as well, which are read apart'),
 })
 
 const sampled = { sampled_calls: z.int().describe('the latest calls that were looked at') }
 
-export const callsFieldsResponse = z.object({
+const fieldsFound = z.object({
   fields: z.array(
     z.object({
       path: z.string(),
@@ -45,6 +46,10 @@ export const callsFieldsResponse = z.object({
     }),
   ),
   ...sampled,
+})
+
+export const callsFieldsResponse = fieldsFound.extend({
+  span_attributes: fieldsFound.optional().describe('of the latest spans among these calls, where they were asked for'),
 })
 
 export const callsValuesRequest = z.object({

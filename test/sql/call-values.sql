@@ -151,6 +151,44 @@ ORDER BY
 LIMIT {v7:UInt64} BY n
 SETTINGS output_format_json_quote_64bit_integers = 0
 
+-- spans of a sample (calls.span-attributes)
+-- {"v6":"ent/proj","v0":"\r","v1":"\r1","v2":"\r2","v3":"\r3","v4":"\r4","v5":"\r5","v7":["1000000"],"v8":65536,"v9":500,"v10":2097152}
+SELECT
+    us,
+    id,
+    text
+FROM
+(
+    SELECT
+        us,
+        id,
+        clock,
+        text,
+        sum(length(text)) OVER (ORDER BY us DESC, id ASC, clock DESC) AS bytes
+    FROM
+    (
+        SELECT
+            toUnixTimestamp64Micro(at) AS us,
+            id,
+            clock,
+            if(position(otel_dump, {v0:String}) = 0, otel_dump, replaceAll(replaceAll(replaceAll(replaceAll(replaceAll(otel_dump, {v1:String}, 'null'), {v2:String}, 'null'), {v3:String}, 'null'), {v4:String}, 'null'), {v5:String}, attributes)) AS text
+        FROM callhouse.payloads
+        WHERE (project_id = {v6:String}) AND ((at IN (
+            SELECT fromUnixTimestamp64Micro(toInt64(arrayJoin({v7:Array(String)})), 'UTC')
+        )) AND (part != 'end') AND (otel_dump != '') AND (length(otel_dump) <= {v8:UInt64}))
+        ORDER BY
+            at DESC,
+            clock DESC
+        LIMIT {v9:UInt64}
+    )
+    WHERE length(text) <= {v8:UInt64}
+)
+WHERE bytes <= {v10:UInt64}
+ORDER BY
+    us DESC,
+    id ASC,
+    clock DESC
+
 -- calls by op and a field (calls.aggregate)
 -- {"v7":"ent/proj","v0":0.5,"v1":1,"v2":["a"],"v3":["b"],"v4":"Europe/Paris","v5":"k","v6":"score","v8":1000000,"v9":2000000,"v10":"op:"}
 SELECT

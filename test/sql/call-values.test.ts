@@ -11,6 +11,7 @@ import { conditionsOf } from '../../services/query/calls/conditions/conditions.t
 import { expandedPaths } from '../../services/query/calls/conditions/expanded.ts'
 import { callFields } from '../../services/query/calls/conditions/fields.ts'
 import { derivedFieldFactory } from '../../services/query/calls/conditions/joins.ts'
+import { spansQuery } from '../../services/query/calls/span-attributes.ts'
 import {
   columnValuesQuery,
   feedbackFieldsQuery,
@@ -81,6 +82,7 @@ const queries: Record<string, Query> = {
   'fields of feedback': feedbackFieldsQuery(projectId, sample, 9),
   'values in the field index': indexedValuesQuery(projectId, sample, { ...ask, paths: ['inputs.k'] }),
   'values of columns': columnValuesQuery(projectId, sample, { ...ask, columns }),
+  'spans of a sample': spansQuery(projectId, sample.calls),
   'calls by op and a field': callGroupsQuery(grouped('op_name', 'inputs.k'), metrics, kept, true),
   'calls by ranges of a field': callGroupsQuery(grouped('range 0.05 output.score'), metrics, kept, true),
   'calls by the first of two fields': callGroupsQuery(grouped('either inputs.k or output.k'), metrics, kept, true),

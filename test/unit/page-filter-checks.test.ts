@@ -4,10 +4,14 @@ import { columnName, columnNamed } from '../../services/web/page/calls/columns.t
 import { hasText, parsed } from '../../services/web/page/engine/calls-search.ts'
 import {
   beginsSo,
+  completed,
   fieldOfPath,
+  fieldSuggestions,
   namedFields,
   plainFieldsOf,
   sentNameOf,
+  valueSuggestions,
+  writtenAt,
 } from '../../services/web/page/engine/completion.ts'
 import { filterFields, pathOf } from '../../services/web/page/engine/filter-fields.ts'
 import { requestOf } from '../../services/web/page/engine/query-request.ts'
@@ -77,8 +81,9 @@ describe('a term that cannot match is refused with a suggestion', () => {
   })
 })
 
+const query = (q: string) => request(q).query?.$expr
+
 describe('the request of a field to the server', () => {
-  const query = (q: string) => request(q).query?.$expr
   const field = (name: string) => ({ $getField: name })
 
   it('models are whole names in any case, or parts of them', () => {
@@ -148,5 +153,50 @@ describe('what is offered', () => {
     expect(columnNamed('metadata.region')).toBe('attributes.metadata.region')
     for (const name of ['ten', 'model', 'inputs.k', 'metadata.', 'a.b c', 'x,y.z', 'session.id'])
       expect(columnNamed(name)).toBeUndefined()
+  })
+
+  it('attributes of spans complete to the field that finds them, without a number of other calls', () => {
+    const ofSpans = ['tenant', 'metadata.tenant', 'gen_ai.request.model'].map((name) => ({
+      path: `attributes.otel_span.attributes.${name}`,
+      calls: 5,
+    }))
+    const found = { fields: [{ path: 'attributes.metadata.tenant', calls: 7 }], span_attributes: { fields: ofSpans } }
+    const offered = fieldSuggestions(found, 'tenan', 'calls')
+    expect(offered).toEqual([
+      { value: 'metadata.tenant:', shown: 'metadata.tenant', calls: 7 },
+      {
+        value: 'attributes.otel_span.attributes.tenant:',
+        shown: 'attributes.otel_span.attributes.tenant',
+        calls: null,
+      },
+    ])
+    expect(fieldSuggestions(found, 'metadata.t', 'calls')).toEqual(offered.slice(0, 1))
+    expect(fieldSuggestions({ fields: [] }, 'tenan', 'calls')).toEqual([])
+    const { text } = completed('tenan', writtenAt('tenan', 5), offered[1]?.value ?? '')
+    expect(problems(`${text}north`)).toEqual([])
+    expect(query(`${text}north`)).toEqual({
+      $eq: [{ $getField: 'attributes.otel_span.attributes.tenant' }, { $literal: 'north' }],
+    })
+  })
+
+  it('values of a name that lies in two places are counted once, by the place that has more of them', () => {
+    const places = [
+      [{ value: 'north', calls: 4 }],
+      [
+        { value: 'north', calls: 3 },
+        { value: 'south', calls: 5 },
+      ],
+    ]
+    expect(valueSuggestions('metadata.tenant', places, '')).toEqual([
+      { value: 'south', shown: 'south', calls: 5 },
+      { value: 'north', shown: 'north', calls: 4 },
+    ])
+    expect(valueSuggestions('metadata.tenant', places, 'No').map(({ value }) => value)).toEqual(['north'])
+    const ops = [
+      { value: 'weave:///a/b/op/x:1', calls: 1 },
+      { value: 'weave:///a/b/op/x:2', calls: 2 },
+    ]
+    expect(valueSuggestions('op', [ops], '')).toEqual([{ value: 'x', shown: 'x', calls: 3 }])
+    expect(valueSuggestions('status', [[]], 'e')).toEqual([{ value: 'error', shown: 'error', calls: null }])
   })
 })

@@ -8,6 +8,13 @@ const sqlMember = (text: Sql): Sql => {
   return sql`substring(${text}, ${colon} + 2, length(${text}) - ${colon} - 2)`
 }
 
+/** The dump of one row of payloads with texts in place of references, in the order in which they are put back. */
+function withTexts(dump: Sql, texts: readonly [reference: string, text: Sql][]): Sql {
+  let text = dump
+  for (const [mark, by] of texts) text = sql`replaceAll(${text}, ${param('String', mark)}, ${by})`
+  return sql`if(position(${dump}, ${param('String', referenceLead)}) = 0, ${dump}, ${text})`
+}
+
 /** The same as an expression over the columns of one row of payloads. */
 function splicedSql(): Sql {
   const [dump, attributes, inputs, output] = ['otel_dump', 'attributes', 'inputs', 'output'].map(identifier) as [
@@ -16,16 +23,20 @@ function splicedSql(): Sql {
     Sql,
     Sql,
   ]
-  const texts: [string, Sql][] = [
+  return withTexts(dump, [
     [references.inputsMember, sqlMember(inputs)],
     [references.inputs, inputs],
     [references.outputMember, sqlMember(output)],
     [references.output, output],
     [references.attributes, attributes],
-  ]
-  let text = dump
-  for (const [mark, by] of texts) text = sql`replaceAll(${text}, ${param('String', mark)}, ${by})`
-  return sql`if(position(${dump}, ${param('String', referenceLead)}) = 0, ${dump}, ${text})`
+  ])
+}
+
+/** The dump with its attributes; inputs and output are null where the row holds their texts elsewhere. */
+export function dumpWithAttributesSql(): Sql {
+  const { attributes, ...others } = references
+  const without = Object.values(others).map((mark) => [mark, sql`'null'`] as [string, Sql])
+  return withTexts(identifier('otel_dump'), [...without, [attributes, identifier('attributes')]])
 }
 
 /** Billed values beside the counts of a call, as texts; '' where there are none. */

@@ -3,7 +3,7 @@ import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 
 import { ApiFault } from '../api/send.ts'
 import { useSession } from '../api/session.ts'
 import { hasText, type Parsed, parsed as readable } from '../engine/calls-search.ts'
-import { completed, type Written, writtenAt } from '../engine/completion.ts'
+import { completed, type Suggestion, type Written, writtenAt } from '../engine/completion.ts'
 import type { Problem } from '../engine/filter-checks.ts'
 import { count } from '../engine/format.ts'
 import { type Expression, type QueryFault, queryText, type Term, termText } from '../engine/query-text.ts'
@@ -12,7 +12,7 @@ import { useKeys } from '../keys.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
-import { type Suggestion, useCompletion } from './use-completion.ts'
+import { useCompletion } from './use-completion.ts'
 
 /** Round and round; from none to the first or the last. */
 const stepped = (at: number, step: number, count: number): number =>

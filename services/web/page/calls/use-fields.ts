@@ -15,7 +15,11 @@ export function useFields(project: string, prefix: string, isOn: boolean) {
   return useQuery({
     queryKey: ['calls.fields', project, prefix],
     queryFn: ({ signal }) =>
-      json('calls.fields', { project_id: project, prefix, limit: 1_000 }, { signal, fresh: 'any' }),
+      json(
+        'calls.fields',
+        { project_id: project, prefix, limit: 1_000, span_attributes: true },
+        { signal, fresh: 'any' },
+      ),
     enabled: isOn,
     meta: { isAside: true },
     staleTime: ({ state }) => (isBehind(state.data) ? 0 : keptMs),

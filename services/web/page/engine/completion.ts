@@ -1,6 +1,7 @@
 // Completes the line of a filter: the field or value at the caret, and the text that it becomes.
-import { type FieldKind, fieldsOfRows, pathsOf, type RowsOf } from './filter-fields.ts'
+import { type FieldKind, fieldsOfRows, kindOfField, pathsOf, type RowsOf, statusValues } from './filter-fields.ts'
 import { literalText } from './query-text.ts'
+import { opNameOf } from './rows.ts'
 
 /** The part of the line that a suggestion replaces. */
 export type Written =
@@ -92,16 +93,70 @@ export function sentNameOf(field: string): string {
 /** A name without the signs that tell a point within a key from one between keys. */
 export const readableName = (name: string): string => name.replaceAll('\\.', '.')
 
+type Found = { path: string; calls: number | null }
+
 /** Fields of the server by their names in the line, each once: `shown` is what readers see and type. */
-export function namedFields(fields: readonly { path: string; calls: number }[]) {
-  const known = new Map<string, number>()
+export function namedFields(fields: readonly Found[]) {
+  const known = new Map<string, number | null>()
   for (const { path, calls } of fields) {
     const field = fieldOfPath(path)
     if (field === null) continue
     const name = sentNameOf(field)
-    known.set(name, (known.get(name) ?? 0) + calls)
+    const before = known.get(name) ?? null
+    known.set(name, calls === null ? before : (before ?? 0) + calls)
   }
   return [...known].map(([name, calls]) => ({ name, shown: readableName(name), calls }))
+}
+
+/** A field or value that may stand in the line, and how many calls have it; null where that is not known. */
+export type Suggestion = { value: string | number; shown: string; calls: number | null }
+
+const maxShown = 12
+
+/** Attributes of spans are of few of the calls: how many have them is no number to show beside the others. */
+type KnownFields = { fields: readonly Found[]; span_attributes?: { fields: readonly Found[] } | undefined }
+
+/** Fields of which a part begins with what is written. */
+export function fieldSuggestions(found: KnownFields | undefined, prefix: string, rows: RowsOf): Suggestion[] {
+  const low = prefix.toLowerCase()
+  const plain = plainFieldsOf(rows).map((name) => ({ value: name, shown: name, calls: null }))
+  const ofSpans = (found?.span_attributes?.fields ?? []).map(({ path }) => ({ path, calls: null }))
+  const known = namedFields([...(found?.fields ?? []), ...ofSpans])
+  const all = [...plain, ...known.map(({ name, shown, calls }) => ({ value: `${name}:`, shown, calls }))]
+  const matching = all.filter(({ shown }) => beginsSo(shown, low) && shown !== prefix)
+  // Names that begin so stand before those of which a part does.
+  const isFirst = ({ shown }: Suggestion) => shown.toLowerCase().startsWith(low)
+  return [...matching.filter(isFirst), ...matching.filter((one) => !isFirst(one))].slice(0, maxShown)
+}
+
+type Valued = { value: string | number; calls: number }
+
+/** Values that go by other names than they are stored under, counted together. */
+function namedValues(field: string, values: readonly Valued[]): Map<string | number, number> {
+  const found = new Map<string | number, number>()
+  const add = (value: string | number, calls: number) => found.set(value, (found.get(value) ?? 0) + calls)
+  for (const { value, calls } of values)
+    if (field === 'op') add(opNameOf(String(value)), calls)
+    else if (field === 'model') for (const one of String(value).split(', ')) add(one, calls)
+    else add(value, calls)
+  return found
+}
+
+/** @param places the values of each place of the field; a span may have the same one in two of them */
+export function valueSuggestions(field: string, places: readonly (readonly Valued[])[], prefix: string): Suggestion[] {
+  const low = prefix.toLowerCase()
+  const most = new Map<string | number, number>()
+  for (const values of places)
+    for (const [value, calls] of namedValues(field, values)) most.set(value, Math.max(calls, most.get(value) ?? 0))
+  const stored = [...most].map(([value, calls]) => ({ value, calls })).sort((a, b) => b.calls - a.calls)
+  const all =
+    kindOfField(field) === 'status'
+      ? statusValues.map((value) => ({ value, calls: stored.find((one) => one.value === value)?.calls ?? null }))
+      : stored
+  return all
+    .filter(({ value }) => String(value).toLowerCase().startsWith(low))
+    .slice(0, maxShown)
+    .map(({ value, calls }) => ({ value, shown: String(value), calls }))
 }
 
 /** The line with a suggestion in place of what was written, and where the caret goes. */
