@@ -44,6 +44,18 @@ describe('a term that cannot match is refused with a suggestion', () => {
     ['inptus.k:1', ['Unknown field inptus.k', 'inputs.k:1', '"inptus.k:1"']],
     ['outputs.score>0.5', ['Unknown field outputs.score', 'output.score>0.5', '"outputs.score>0.5"']],
     ['latency>2x', ['latency must be a duration with ms, s, m or h, such as latency>2s, not 2x', 'latency>2s']],
+    [
+      'latency>2 parsecs',
+      [
+        'latency must be a duration with ms, s, m or h, such as latency>2s, not 2 parsecs',
+        'latency>2s',
+        'latency>2ms parsecs',
+      ],
+    ],
+    ['op:a -latency>1.5 min x', [expect.any(String), 'op:a -latency>90s x']],
+    ['(latency<2 h) OR x', [expect.any(String), '(latency<120m) OR x']],
+    ['tokens>2 million', [expect.any(String), 'tokens>2000000']],
+    ['cost>7 cents', [expect.any(String), 'cost>0.07']],
     ['latency>90min', [expect.any(String), 'latency>90m']],
     ['tokens>many', ['tokens must be a number, such as tokens>1000 or tokens>1k, not many']],
     ['tokens>"1,000"', [expect.any(String), 'tokens>1000']],
@@ -68,6 +80,9 @@ describe('a term that cannot match is refused with a suggestion', () => {
       'metadata.tenant:blue attributes.x:1 gen_ai.request.temperature>0.5 langfuse.trace.metadata.tenant:blue',
       'inputs.k:5 output.score>0.5 inputs~text summary.usage:x feedback.quality:good scorer.judge.score<0.5',
       'has:model has:metadata.tenant is:root started>2026-01-05T12:00:00Z trace:1 id:5 queue:x ref:y',
+      'latency>2 OR x',
+      'tokens>2 "million"',
+      'latency>2 "parsecs" tokens>1000 refund cost>0.01 refund latency>2 needle-3 latency>2 -h latency>2 status:error',
       'words 12:30 "foo:bar" "https://example.com" -needle a/b c++ what? needle-3',
     ]
     for (const q of good) expect([q, problems(q)]).toEqual([q, []])

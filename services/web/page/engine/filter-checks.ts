@@ -14,8 +14,8 @@ import { type Expression, type Literal, type Operator, parseQuery, queryText, ty
 /** @property fixes lines of the filter that say what may be meant, the likeliest first. */
 export type Problem = { term: Term; message: string; fixes: readonly { label: string; q: string }[] }
 
-/** `isOfTraces`: it would be one where rows are traces. */
-type Found = { message: string; terms: readonly Term[]; isOfTraces?: boolean | undefined }
+/** `terms`: each what may be meant in place of the term; `isOfTraces`: it would be one where rows are traces. */
+type Found = { message: string; terms: readonly (Term | readonly Term[])[]; isOfTraces?: boolean | undefined }
 type Cond = Extract<Term, { type: 'cond' }>
 
 const listed = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
@@ -36,11 +36,10 @@ const counts: Units = [
   [/^m(?:io|illions?)?$/, 1e6],
   [/^(?:g|bn?|billions?)$/, 1e9],
 ]
-/** Units as people write them. A time without one is in milliseconds, as in the line of the filter; an unknown one counts
- * as seconds. */
+/** Units as people write them. A time without one is in milliseconds, as in the line of the filter. */
 const unitWords: Partial<Record<keyof typeof forms, Units>> = {
   number: counts,
-  money: counts,
+  money: [...counts, [/^cents?$/, 0.01]],
   duration: [
     [/^(?:ns|nano.*)$/, 1e-6],
     [/^(?:[uµμ]s|micro.*)$/, 1e-3],
@@ -48,9 +47,12 @@ const unitWords: Partial<Record<keyof typeof forms, Units>> = {
     [/^m(?:ins?|inutes?)?$/, 60_000],
     [/^h(?:rs?|ours?)?$/, 3_600_000],
     [/^d(?:ays?)?$/, 86_400_000],
-    [/^/, 1_000],
+    [/^s(?:ecs?|econds?)?$/, 1_000],
   ],
 }
+
+const sizeOfUnit = (kind: keyof typeof forms, unit: string): number | undefined =>
+  unitWords[kind]?.find(([form]) => form.test(unit.toLowerCase()))?.[1]
 
 /** A value as a field writes it; undefined where it cannot be guessed. */
 function meantValue(kind: keyof typeof forms, value: Literal): Literal | undefined {
@@ -62,8 +64,9 @@ function meantValue(kind: keyof typeof forms, value: Literal): Literal | undefin
   const number = /^[$€]?\s*(-?\d[\d,_]*(?:\.\d+)?)\s*(\p{L}*)/u.exec(text)
   if (number === null) return undefined
   const amount = Number((number[1] as string).replaceAll(/[,_]/g, ''))
-  const unit = (number[2] ?? '').toLowerCase()
-  return amount * (unitWords[kind]?.find(([form]) => form.test(unit))?.[1] ?? 1)
+  // Seconds are likely where a unit of time is unknown.
+  const size = sizeOfUnit(kind, number[2] ?? '') ?? (kind === 'duration' ? 1_000 : 1)
+  return Number((amount * size).toPrecision(15))
 }
 
 /** Times of days that their month has: engines read 30 February as one of March. */
@@ -97,6 +100,19 @@ function reread(term: Cond): Cond {
   return { ...term, values }
 }
 
+/** The condition of a time without the word behind it, where that is no unit, and a search for the word. */
+function withWord(term: Cond): (readonly Term[])[] {
+  const [, number, text] = /^(\S+) (\p{L}+)$/u.exec(String(term.values[0])) ?? []
+  const value = Number(number)
+  if (text === undefined || Number.isNaN(value) || sizeOfUnit('duration', text) !== undefined) return []
+  return [
+    [
+      { ...term, values: [value] },
+      { type: 'word', not: false, text },
+    ],
+  ]
+}
+
 const failed = ({ not }: Cond): Term => ({ type: 'cond', not, field: 'status', operator: ':', values: ['error'] })
 
 /** Message for a field that does not exist, or exists for traces only. */
@@ -128,7 +144,12 @@ function ofCondition(term: Cond, rows: RowsOf): Found | undefined {
     }
   }
   const kind = kindOfField(field)
-  if (kind === undefined) return undefined
+  return kind && ofValues(term, kind)
+}
+
+/** An operator that a field does not have, and values that it never has. */
+function ofValues(term: Cond, kind: keyof typeof forms): Found | undefined {
+  const { field, operator, values } = term
   const { operators, example } = forms[kind]
   if (!(operators as readonly Operator[]).includes(operator))
     return {
@@ -140,7 +161,10 @@ function ofCondition(term: Cond, rows: RowsOf): Found | undefined {
   const meant = values.map((value) => (isValue(kind, value) ? value : meantValue(kind, value)))
   return {
     message: `${field} must be ${kind === 'status' ? listed(statusValues) : example}, not ${String(wrong).slice(0, 60)}`,
-    terms: meant.includes(undefined) ? [] : [{ ...term, values: meant as Literal[] }],
+    terms: [
+      ...(meant.includes(undefined) ? [] : [{ ...term, values: meant as Literal[] }]),
+      ...(kind === 'duration' && values.length === 1 ? withWord(term) : []),
+    ],
   }
 }
 
@@ -162,9 +186,9 @@ function found(term: Term, rows: RowsOf): Found | undefined {
   }
 }
 
-const replaced = (any: Expression, old: Term, by: Term): Expression =>
+const replaced = (any: Expression, old: Term, by: readonly Term[]): Expression =>
   any.map((all) =>
-    all.map((one) => (one === old ? by : one.type === 'group' ? { ...one, any: replaced(one.any, old, by) } : one)),
+    all.flatMap((one) => (one === old ? by : one.type === 'group' ? { ...one, any: replaced(one.any, old, by) } : one)),
   )
 
 /**
@@ -177,13 +201,12 @@ export function problemsOf(expression: Expression, rows: RowsOf, advice: string)
       if (term.type === 'group') return walk(term.any)
       const one = found(term, rows)
       if (one === undefined) return []
-      const fixes = one.terms.map((by) => ({
-        label: queryText([[by]]),
-        q: queryText(replaced(expression, term, by)),
-      }))
-      // A fix that would be refused as well is not offered.
-      const good = fixes.filter((_, n) => found(one.terms[n] as Term, rows) === undefined)
-      return [{ term, message: one.isOfTraces ? `${one.message}: ${advice}` : one.message, fixes: good }]
+      const fixes = one.terms
+        .map((by) => [by].flat())
+        // A fix that would be refused as well is not offered.
+        .filter((by) => by.every((each) => found(each, rows) === undefined))
+        .map((by) => ({ label: queryText([by]), q: queryText(replaced(expression, term, by)) }))
+      return [{ term, message: one.isOfTraces ? `${one.message}: ${advice}` : one.message, fixes }]
     })
   return walk(expression)
 }

@@ -37,6 +37,15 @@ const units: Partial<Record<FieldKind, ReadonlyMap<string, number>>> = {
   ]),
 }
 
+/** A word that stands apart, behind a number. */
+const wordBehind = /^\s+(?!OR\b)(\p{L}{1,20})(?=[\s)]|$)/u
+const amounts = /^(?:k|thousand|m|mio|millions?|g|bn?|billions?|tokens?|usd|dollars?|cents?|eur|euros?)$/i
+/**
+ * Words behind a number without a unit that are read as its unit, by the kind of the field: a bare number may be a time of
+ * any unit, so that any word may be one there.
+ */
+const unitsApart: Partial<Record<FieldKind, RegExp>> = { duration: /^/, number: amounts, money: amounts }
+
 type Reader = { text: string; at: number; depth: number }
 
 const space = (reader: Reader): void => {
@@ -72,20 +81,28 @@ function literal(reader: Reader, field: string): Literal {
   if (text === '') throw new QueryFault(`Missing value after ${field}`, from)
   if (text === 'true' || text === 'false') return text === 'true'
   if (text === 'null') return null
+  return numberOf(reader, field, text) ?? text
+}
+
+/** A text as a number of the field, or with the word behind it that is no unit of it; undefined where it is neither. */
+function numberOf(reader: Reader, field: string, text: string): Literal | undefined {
   const kind = kindOfField(field)
   const plain = kind === 'money' ? text.replace(/^\$/, '') : text
-  const number = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)([a-z]+)?$/i.exec(plain)
-  if (number !== null) {
-    const value = Number(number[1])
-    if (number[2] !== undefined) {
-      const unit = units[kind ?? 'text']?.get(number[2].toLowerCase())
-      return unit === undefined ? text : value * unit
-    }
-    // Digits that a number does not keep stay text.
-    if (kind !== undefined && kind !== 'text') return value
-    if (field !== 'id' && field !== 'trace' && String(value) === text) return value
+  const [, digits, unit] = /^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)([a-z]+)?$/i.exec(plain) ?? []
+  if (digits === undefined) return undefined
+  const value = Number(digits)
+  if (unit !== undefined) {
+    const size = units[kind ?? 'text']?.get(unit.toLowerCase())
+    return size === undefined ? undefined : value * size
   }
-  return text
+  const [behind = '', word = ''] = wordBehind.exec(reader.text.slice(reader.at)) ?? []
+  if (word !== '' && kind !== undefined && unitsApart[kind]?.test(word)) {
+    reader.at += behind.length
+    return `${text} ${word}`
+  }
+  // Digits that a number does not keep stay text.
+  const isNumber = kind !== undefined && kind !== 'text'
+  return isNumber || (field !== 'id' && field !== 'trace' && String(value) === text) ? value : undefined
 }
 
 function values(reader: Reader, field: string): Literal[] {
@@ -201,6 +218,7 @@ export function termText(one: Term): string {
         /^[^\s()"\\-][^\s()"\\]*$/.test(one.text) &&
         one.text !== 'OR' &&
         !fieldForm.test(one.text) &&
+        !amounts.test(one.text) &&
         !/^(?:has|is):/.test(one.text)
       return sign + (isPlain ? one.text : `"${one.text.replace(/["\\]/g, '\\$&')}"`)
     }
