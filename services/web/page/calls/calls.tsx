@@ -39,7 +39,11 @@ import { callsQuestion, countBound, loadedRows } from './use-calls.ts'
 import { useShown } from './use-shown.ts'
 
 /** Opens rows, and remembers the list for the trace's way back and its neighbours. */
-function useOpening(projectId: string, tz: string | undefined, rowsBeside: () => readonly Row[]) {
+function useOpening(
+  projectId: string,
+  tz: string | undefined,
+  list: () => { rows: readonly Row[]; before: number; total: number | undefined; ofTraces: boolean },
+) {
   const router = useRouter()
   const navigate = useNavigate()
   const [entity = '', project = ''] = projectId.split('/')
@@ -52,8 +56,9 @@ function useOpening(projectId: string, tz: string | undefined, rowsBeside: () =>
     hrefOf: (row: Row): string => router.buildLocation(target(row)).href,
     open(row: Row | undefined) {
       if (row === undefined) return
-      const ids = rowsBeside().map(({ traceId }) => traceId)
-      rememberList(projectId, ids, router.state.location.href, row.traceId)
+      const { rows, ...about } = list()
+      const traceIds = rows.map(({ traceId }) => traceId)
+      rememberList(projectId, { traceIds, ...about }, router.state.location.href, row.traceId)
       void navigate(target(row))
     },
   }
@@ -117,7 +122,9 @@ export function Calls() {
   })
 
   const { hrefOf, open } = useOpening(projectId, search.tz, () =>
-    calls.isKept ? shown.visible : loadedRows(client, request, at),
+    calls.isKept
+      ? { rows: shown.visible, before: 0, total: undefined, ofTraces: false }
+      : { ...loadedRows(client, request, at), total: isBounded ? undefined : counted, ofTraces },
   )
   useKeys({
     live: () => change({ live: search.live ? undefined : '1' }),

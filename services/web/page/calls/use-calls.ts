@@ -29,15 +29,19 @@ export const callsQuestion = (request: ListRequest | undefined, hasText = false,
   },
 })
 
-/** All rows of a list that are here and stand together with the row at hand. */
-export function loadedRows(client: QueryClient, request: ListRequest | undefined, at: number): Row[] {
+/** All rows of a list that are here and stand together with the row at hand, and how many come before them. */
+export function loadedRows(
+  client: QueryClient,
+  request: ListRequest | undefined,
+  at: number,
+): { rows: Row[]; before: number } {
   const rowsOf = (page: number) =>
     client.getQueryData<ListPage<Row>>(listPageQuery(callsQuestion(request), page).queryKey)?.rows
   let first = Math.floor(at / pageRows)
   while (first > 0 && rowsOf(first - 1) !== undefined) first--
   const all: Row[] = []
   for (let page = first, rows = rowsOf(page); rows !== undefined; rows = rowsOf(++page)) all.push(...rows)
-  return all
+  return { rows: all, before: first * pageRows }
 }
 
 /** The rows in view. */

@@ -299,6 +299,14 @@ export function matcherOf(tree: Tree, view: Omit<View, 'collapsed'>): ((span: nu
     (needle === '' || isNamed(span) || inPayloads?.has(idAt(spans.ids, span)) === true)
 }
 
+/** Number of spans that match; undefined when there is no search. */
+export function matchCount(tree: Tree, view: Omit<View, 'collapsed'>): number | undefined {
+  const isMatch = matcherOf(tree, view)
+  let found = 0
+  for (let span = 0; isMatch && span < tree.spans.count; span++) if (isMatch(span)) found++
+  return isMatch && found
+}
+
 /** Lines that match, and those of their ancestors; undefined when nothing is asked for. */
 function matchingLines({ spans, order, depth }: Tree, isMatch: (span: number) => boolean): Uint8Array {
   const shown = new Uint8Array(spans.count)

@@ -1,10 +1,10 @@
 // The bar above the tree: text to find, and which spans are shown.
-import type { RefObject } from 'react'
+import { type RefObject, useMemo } from 'react'
 import { count, plural } from '../engine/format.ts'
 import { spanKinds, statusNames } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { modeNames, nextMode, type TraceSearch } from '../engine/trace-search.ts'
-import { statuses, type Tree } from '../engine/tree.ts'
+import { matchCount, statuses, type Tree, type View } from '../engine/tree.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Button } from '../parts/button.tsx'
 import { Input } from '../parts/input.tsx'
@@ -15,6 +15,7 @@ type FindBarProps = {
   finder: RefObject<HTMLInputElement | null>
   tree: Tree | undefined
   search: TraceSearch
+  view: Omit<View, 'collapsed'>
   onChange: (next: TraceSearch) => void
   onEnter: () => void
   payloads: PayloadSearch
@@ -67,8 +68,24 @@ function PayloadsState({ found, isLooking, isCut, fault }: PayloadSearch) {
   return <span className="dim num">{`${count(found.size)}${isCut ? '+' : ''} by input or output`}</span>
 }
 
+/** How many spans match. @param isCut whether payloads of some were not looked at */
+function Matching({ tree, view, isCut }: { tree: Tree; view: FindBarProps['view']; isCut: boolean }) {
+  const { query, onlyCritical, kind, status, model, minShare, inPayloads } = view
+  const found = useMemo(
+    () => matchCount(tree, { query, onlyCritical, kind, status, model, minShare, inPayloads }),
+    [tree, query, onlyCritical, kind, status, model, minShare, inPayloads],
+  )
+  if (found === undefined) return null
+  return (
+    <span className="dim num">
+      {count(found)}
+      {isCut && '+'} of {plural(tree.order.length, 'span')}
+    </span>
+  )
+}
+
 /** The search in the trace, and the choice of the spans in the tree. */
-export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: FindBarProps) {
+export function FindBar({ finder, tree, search, view, onChange, onEnter, payloads }: FindBarProps) {
   return (
     <Bar role="search">
       <Input
@@ -91,7 +108,10 @@ export function FindBar({ finder, tree, search, onChange, onEnter, payloads }: F
       >
         Search inputs and outputs
       </Button>
-      <span role="status">{search.in === 'payloads' && <PayloadsState {...payloads} />}</span>
+      <span role="status">
+        {tree && <Matching tree={tree} view={view} isCut={payloads.isCut} />}
+        {search.in === 'payloads' && <PayloadsState {...payloads} />}
+      </span>
       <Select
         aria-label="Kind of span"
         value={search.kind ?? ''}

@@ -1,5 +1,6 @@
 // Steps to the traces before and after this one in the list that it was opened from.
 
+import { count } from '../engine/format.ts'
 import { IconButton } from '../parts/button.tsx'
 import type { neighbours } from '../parts/remembered.ts'
 
@@ -8,6 +9,7 @@ type Neighbours = ReturnType<typeof neighbours>
 /** Buttons to the traces before and after this one in the list that it was opened from. */
 export function OtherTraces({ of, onTrace }: { of: Neighbours; onTrace: (id: string | undefined) => void }) {
   if (of.of === 0) return null
+  const isLastHere = !of.next && (of.isMore || of.place < of.of)
   return (
     <span style={{ display: 'inline-flex', alignItems: 'center' }}>
       <IconButton
@@ -18,12 +20,13 @@ export function OtherTraces({ of, onTrace }: { of: Neighbours; onTrace: (id: str
         onClick={() => onTrace(of.previous)}
       />
       <span className="dim num">
-        {of.place} / {of.of}
+        Trace {count(of.place)} of {count(of.of)}
+        {of.isMore && '+'}
       </span>
       <IconButton
         icon="right"
         label="Next trace"
-        title="Next trace ( ] )"
+        title={isLastHere ? 'The list was loaded up to this trace' : 'Next trace ( ] )'}
         disabled={!of.next}
         onClick={() => onTrace(of.next)}
       />

@@ -95,6 +95,7 @@ export function Trace() {
       })
   }
   const beside = neighbours(projectId, traceId)
+  const view = viewOf(search, find, payloads.found)
   useKeys({
     next: () => goTo(1, isMatch),
     previous: () => goTo(-1, isMatch),
@@ -171,6 +172,7 @@ export function Trace() {
             finder={finder}
             tree={tree}
             search={search}
+            view={view}
             payloads={payloads}
             onChange={change}
             onEnter={() => goTo(1, isMatch)}
@@ -182,7 +184,7 @@ export function Trace() {
             line={line}
             mode={search.mode}
             onSpan={(span) => change({ call: tree && idAt(tree.spans.ids, span), mode: undefined })}
-            view={viewOf(search, find, payloads.found)}
+            view={view}
             onLine={setLine}
           />
           {tree && <Sums tree={tree} zone={zone} watch={watch} runs={trace?.runs ?? false} nowUs={trace?.nowUs ?? 0} />}
