@@ -91,7 +91,7 @@ async function spansAmong(
   calls: readonly CallKey[],
 ): Promise<SpanValue[][]> {
   const read = rowBinary(await store.bytes(spansQuery(projectId, calls), 'RowBinary', options))
-  // Of a span that was sent again the newest row comes first; what is deleted is among no calls.
+  // A span that was sent again has its newest row first; one that is deleted is among no calls.
   const wanted = new Set(calls.map(keyOf))
   const spans: SpanValue[][] = []
   let looked = 0

@@ -68,7 +68,7 @@ function PayloadsState({ found, isLooking, isCut, fault }: PayloadSearch) {
   return <span className="dim num">{`${count(found.size)}${isCut ? '+' : ''} by input or output`}</span>
 }
 
-/** How many spans match. @param isCut whether payloads of some were not looked at */
+/** The number of spans that match. @param isCut whether payloads of some were not looked at */
 function Matching({ tree, view, isCut }: { tree: Tree; view: FindBarProps['view']; isCut: boolean }) {
   const { query, onlyCritical, kind, status, model, minShare, inPayloads } = view
   const found = useMemo(
