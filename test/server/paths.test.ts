@@ -315,7 +315,7 @@ describe('what routes touch', () => {
     ],
     ['traces.tree', send('/trace/tree', { project_id, trace_id: loggedTrace })],
     ['calls.cells', send('/calls/cells', { project_id, call_ids: [one], paths: ['inputs'] })],
-    ['calls.fields', send('/calls/fields', { project_id })],
+    ['calls.fields', send('/calls/fields', { project_id, span_attributes: true })],
     ['calls.values', ...shown('/calls/values', { fields: ['inputs.k', 'op_name'] })],
     ['calls.aggregate', ...shown('/calls/aggregate', { start: 1, end: 2e9, metrics: numbers })],
     ['calls.export', send('/export/calls', { project_id, format: 'jsonl' })],

@@ -169,7 +169,7 @@ export const examples: Record<string, Example> = {
   }),
   'traces.tree': body(({ trace }) => ({ trace_id: trace })),
   'calls.cells': body(({ calls }) => ({ call_ids: [calls.root], paths: ['inputs', 'op_name'] })),
-  'calls.fields': project,
+  'calls.fields': body(() => ({ span_attributes: true })),
   'calls.values': body(() => ({ fields: ['op_name', 'inputs.k'] })),
   'calls.aggregate': body(() => ({
     start: at,
