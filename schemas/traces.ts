@@ -80,6 +80,7 @@ const trace = z.object({
   total_tokens: z.number(),
   cost: z.number().nullable().describe('null = tokens were used, and no model of them has a price'),
   models: z.array(z.string()),
+  unpriced_models: z.array(z.string()).optional().describe('those without a price, whose tokens are not in the cost'),
 })
 export type TraceFigures = z.output<typeof trace>
 

@@ -73,12 +73,27 @@ describe('some traces by their ids', () => {
     }
   })
 
+  it('names the models that its cost lacks, also beside others, and none where all have a price', async () => {
+    const [some, all] = [randomUUID(), randomUUID()]
+    await send(project, [
+      { trace: some, atMs: baseMs, usage: tokens(1000, 10) },
+      { trace: some, atMs: baseMs, usage: tokens(5, 1, 'own') },
+      { trace: some, atMs: baseMs + 61_000, usage: tokens(5, 1, 'another') },
+      { trace: some, atMs: baseMs, usage: tokens(0, 0, 'unused') },
+      { trace: all, atMs: baseMs, usage: tokens(1000, 10) },
+    ])
+    const { traces } = await query(project, { trace_ids: [some, all] })
+    expect(traces[0]).toMatchObject({ unpriced_models: ['another', 'own'] })
+    expect(traces[1]).not.toHaveProperty('unpriced_models')
+    expect(traces[0]?.cost).toBe(traces[1]?.cost)
+  })
+
   it('says that no model has a price, and counts a total that is reported', async () => {
     const trace = randomUUID()
     const usage = { own: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 9 } }
     await send(project, [{ trace, atMs: baseMs, usage }])
     const { traces } = await query(project, { trace_ids: [trace] })
-    expect(traces[0]).toMatchObject({ cost: null, total_tokens: 9, models: ['own'] })
+    expect(traces[0]).toMatchObject({ cost: null, total_tokens: 9, models: ['own'], unpriced_models: ['own'] })
   })
 })
 

@@ -154,6 +154,7 @@ function usageOf(rows: readonly UsageRow[], book: PriceBook) {
   const tops = rows.filter(({ isTop }) => isTop)
   const found = { input_tokens: 0, output_tokens: 0, total_tokens: 0, cost: null as number | null }
   const models = new Set<string>()
+  const unpriced = new Set<string>()
   for (const { model, pricedUs, totalTokens, sums } of tops.length > 0 ? tops : rows) {
     models.add(model)
     found.input_tokens += sums[0] ?? 0
@@ -161,9 +162,10 @@ function usageOf(rows: readonly UsageRow[], book: PriceBook) {
     found.total_tokens += totalTokens
     const cost = costOf(book, model, pricedUs, sums)
     if (cost !== null) found.cost = (found.cost ?? 0) + cost
+    else if (totalTokens > 0 || sums.some((sum) => sum !== 0)) unpriced.add(model)
   }
   if (found.total_tokens === 0) found.cost ??= 0
-  return { ...found, models: [...models].sort() }
+  return { ...found, models: [...models].sort(), unpriced: [...unpriced].sort() }
 }
 
 /** The traces that there are, in the order of their ids. */
@@ -187,7 +189,7 @@ export async function readFigures(
     const row = figuresOf.get(id)
     if (row === undefined) return []
     const { spans, errors, running, begunUs, endUs, roots, isOrphan } = row
-    const { models, ...tokens } = usageOf(usageBy.get(id) ?? [], book)
+    const { models, unpriced, ...tokens } = usageOf(usageBy.get(id) ?? [], book)
     return [
       {
         trace_id: id,
@@ -201,6 +203,7 @@ export async function readFigures(
         errors,
         ...tokens,
         models,
+        ...(unpriced.length > 0 && { unpriced_models: unpriced }),
       },
     ]
   })

@@ -1,8 +1,9 @@
 // Cells of a row that say what was used: by the call itself, or by the whole trace that the row stands for.
 import type { ReactNode } from 'react'
-import { count, duration, money, plural, tokens } from '../engine/format.ts'
+import { count, duration, plural, tokens } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import type { Totals, TotalsOfRow } from '../engine/trace-totals.ts'
+import { type Cost, costText, costTitle } from '../engine/unpriced.ts'
 import { LinkedCell } from '../parts/row-link.tsx'
 import { T } from '../parts/text.tsx'
 
@@ -28,9 +29,9 @@ const TokensText = ({ tokensIn, tokensOut, href }: Pick<Row, 'tokensIn' | 'token
     {tokensIn === null ? <None /> : `${tokens(tokensIn)}→${tokens(tokensOut)}`}{' '}
   </LinkedCell>
 )
-const CostText = ({ cost, why = '', href }: { cost: number | null; why?: string; href: string }) => (
-  <LinkedCell href={href} className="num second" title={cost === null ? why : `$${cost}`}>
-    {cost === null ? <None /> : money(cost)}{' '}
+const CostText = ({ href, ...of }: Cost & { href: string }) => (
+  <LinkedCell href={href} className="num second" title={costTitle(of)}>
+    {of.cost === null ? <None /> : costText(of)}{' '}
   </LinkedCell>
 )
 
@@ -41,7 +42,7 @@ const costPlace = 2
 const callCells: readonly ((props: UsedProps) => ReactNode)[] = [
   ({ row, href }) => <ModelText model={row.model} href={href} />,
   ({ row, href }) => <TokensText tokensIn={row.tokensIn} tokensOut={row.tokensOut} href={href} />,
-  ({ row, href }) => <CostText cost={row.cost} href={href} />,
+  ({ row, href }) => <CostText cost={row.cost} unpriced={row.unpriced} href={href} />,
 ]
 
 /** A cell that says something of the whole trace: quiet until that is known, a dash where it cannot be. */
@@ -63,12 +64,8 @@ const traceCells: readonly ((props: UsedProps) => ReactNode)[] = [
   ofTrace(({ totals: { models, input_tokens, output_tokens }, href }) => (
     <TokensText tokensIn={models.length === 0 ? null : input_tokens} tokensOut={output_tokens} href={href} />
   )),
-  ofTrace(({ totals: { models, cost }, href }) => (
-    <CostText
-      cost={models.length === 0 ? null : cost}
-      why={models.length === 0 ? '' : 'No prices for its models'}
-      href={href}
-    />
+  ofTrace(({ totals: { models, cost, unpriced_models }, href }) => (
+    <CostText cost={models.length === 0 ? null : cost} unpriced={unpriced_models} href={href} />
   )),
   ofTrace(({ totals: { duration_ms }, href }) => (
     <LinkedCell href={href} className="num second" title={`${duration_ms} ms, from the first start to the last end`}>

@@ -1,9 +1,8 @@
 // The models whose prices the costs of a dashboard lack.
 import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
-import { plural } from '../engine/format.ts'
+import { costsExclude } from '../engine/unpriced.ts'
 import { useProject } from '../parts/project.ts'
-import { T } from '../parts/text.tsx'
 
 /** @property models of the calls that are counted; undefined where whole traces are: they do not tell theirs */
 type UnpricedProps = { models: readonly string[] | undefined }
@@ -22,9 +21,7 @@ export function Unpriced({ models }: UnpricedProps) {
   if (names.length === 0) return null
   return (
     <p className="second" title={names.slice(0, 50).join('\n')}>
-      Costs exclude {plural(names.length, 'model')} without a price
-      {models === undefined && ', used in the last 30 days'}: <T text={names.slice(0, 3).join(', ')} max={200} />
-      {names.length > 3 && ' and others'}. Add prices under Settings, Prices.
+      {costsExclude(names, models === undefined ? ', used in the last 30 days' : '')}
     </p>
   )
 }

@@ -4,7 +4,8 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { baseUrl } from '../api/client.ts'
 import type { Difference } from '../engine/differences.ts'
-import { count, duration, moment, money, plural } from '../engine/format.ts'
+import { count, duration, moment, plural } from '../engine/format.ts'
+import { costText } from '../engine/unpriced.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
 import { useKeys } from '../keys.ts'
 import { Button } from '../parts/button.tsx'
@@ -107,7 +108,7 @@ function factsOf({ heads }: Compared, zone: string): Fact[] {
     ),
     both(
       'Cost',
-      ofRow(({ cost }) => (cost === null ? '' : money(cost))),
+      ofRow((row) => (row.cost === null ? '' : costText(row))),
     ),
     both('Version', (head) => (head?.version ? `v${ofVersion('version_index')(head)}` : '')),
     both('Class', ofVersion('base_object_class')),

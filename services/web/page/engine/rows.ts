@@ -28,6 +28,8 @@ export type Row = {
   tokensIn: number | null
   tokensOut: number | null
   cost: number | null
+  /** Models whose tokens are not in the cost: they have no price. */
+  unpriced?: readonly string[]
   userId: string | null
   threadId: string | null
   size: number | null
@@ -143,17 +145,22 @@ function kindOfName(name: string, model: string | null): SpanKind {
 /** Usage of calls that name no model stands under this name. */
 const unnamedModel = 'usage'
 
-export function usageOf(summary: Members): Pick<Row, 'model' | 'tokensIn' | 'tokensOut' | 'cost'> {
+export function usageOf(summary: Members): Pick<Row, 'model' | 'tokensIn' | 'tokensOut' | 'cost' | 'unpriced'> {
   const usage = Object.entries(asObject(own(summary, 'usage')))
   const names = usage.map(([name]) => name).filter((name) => name !== unnamedModel)
+  const priced = asObject(own(asObject(own(summary, 'weave')), 'costs'))
+  const unpriced: string[] = []
   let tokensIn = 0
   let tokensOut = 0
-  for (const [, one] of usage) {
+  for (const [name, one] of usage) {
     const counts = asObject(one)
-    tokensIn += asCount(own(counts, 'prompt_tokens')) || asCount(own(counts, 'input_tokens'))
-    tokensOut += asCount(own(counts, 'completion_tokens')) || asCount(own(counts, 'output_tokens'))
+    const asked = asCount(own(counts, 'prompt_tokens')) || asCount(own(counts, 'input_tokens'))
+    const answered = asCount(own(counts, 'completion_tokens')) || asCount(own(counts, 'output_tokens'))
+    tokensIn += asked
+    tokensOut += answered
+    if (asked + answered > 0 && !Object.hasOwn(priced, name)) unpriced.push(name)
   }
-  const costs = Object.values(asObject(own(asObject(own(summary, 'weave')), 'costs'))).map(asObject)
+  const costs = Object.values(priced).map(asObject)
   const cost = costs.reduce(
     (sum, one) =>
       sum +
@@ -170,6 +177,7 @@ export function usageOf(summary: Members): Pick<Row, 'model' | 'tokensIn' | 'tok
     tokensIn: usage.length === 0 ? null : tokensIn,
     tokensOut: usage.length === 0 ? null : tokensOut,
     cost: costs.length === 0 ? null : cost,
+    ...(unpriced.length > 0 && { unpriced }),
   }
 }
 

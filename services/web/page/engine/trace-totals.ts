@@ -10,6 +10,7 @@ export type Totals = {
   input_tokens: number
   output_tokens: number
   cost: number | null
+  unpriced_models?: readonly string[] | undefined
   models: readonly string[]
 }
 

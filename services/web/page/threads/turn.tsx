@@ -2,10 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
-import { count, duration, moment, money, plural, tokens } from '../engine/format.ts'
+import { count, duration, moment, plural, tokens } from '../engine/format.ts'
 import type { Message } from '../engine/message-parts.ts'
 import type { Row } from '../engine/rows.ts'
 import type { Outcome } from '../engine/trace-totals.ts'
+import { costText, costTitle } from '../engine/unpriced.ts'
 import { Conversation } from '../parts/conversation.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -154,7 +155,11 @@ export function Turn({ projectId, row, outcome, before, place, zone, link, items
             {tokens(row.tokensIn)}→{tokens(row.tokensOut)} tok
           </span>
         )}
-        {row.cost !== null && <span className="num second">{money(row.cost)}</span>}
+        {row.cost !== null && (
+          <span className="num second" title={costTitle(row)}>
+            {costText(row)}
+          </span>
+        )}
         <button type="button" aria-pressed={isOpen} onClick={() => onOpen()}>
           Details
         </button>

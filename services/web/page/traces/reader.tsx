@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useMemo, useState } from 'react'
 import type { EndUser } from '../engine/end-user.ts'
-import { bytes, count, duration, moment, money } from '../engine/format.ts'
+import { bytes, count, duration, moment } from '../engine/format.ts'
 import type { Part } from '../engine/message-parts.ts'
 import { opVersionOf } from '../engine/refs.ts'
 import type { Row } from '../engine/rows.ts'
@@ -11,6 +11,7 @@ import { statusNames } from '../engine/rows.ts'
 import { toolSpans } from '../engine/tool-spans.ts'
 import { type Tab, type TraceSearch, tabNames, traceSearch } from '../engine/trace-search.ts'
 import type { Tree } from '../engine/tree.ts'
+import { costText, costTitle } from '../engine/unpriced.ts'
 import { Code } from '../parts/code.tsx'
 import { Conversation } from '../parts/conversation.tsx'
 import { FaultBox } from '../parts/fault.tsx'
@@ -257,7 +258,7 @@ function Facts({ projectId, row, tree, line, zone, size, endUser }: FactsProps) 
   if (share !== undefined && share < 99.95) facts.push(['% of trace', `${share.toPrecision(2)} %`])
   if (row.model !== null) facts.push(['Model', <T key="model" text={row.model} />])
   if (row.tokensIn !== null) facts.push(['Tokens', `${count(row.tokensIn)} → ${count(row.tokensOut ?? 0)}`])
-  if (row.cost !== null) facts.push(['Cost', money(row.cost), `$${row.cost}`])
+  if (row.cost !== null) facts.push(['Cost', costText(row), costTitle(row)])
   if (endUser) facts.push(['End user', <EndUserLink key="end user" projectId={projectId} row={row} {...endUser} />])
   if (row.userId !== null) facts.push(['User', <T key="user" text={row.userId} />])
   if (row.threadId !== null) facts.push(['Thread', <T key="thread" text={row.threadId} max={40} />])
