@@ -289,7 +289,7 @@ FROM
                         FROM callhouse.calls AS c
                         FINAL
                         WHERE (c.project_id = {v7:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})) AND (c.start_ver = c.end_ver))
-                    ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+                    ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
                 )
                 UNION ALL
                 SELECT
@@ -404,8 +404,8 @@ FROM
                             FROM callhouse.calls AS c
                             FINAL
                             WHERE (c.project_id = {v7:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})) AND (c.start_ver != c.end_ver))
-                        ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
-                    ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+                        ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
+                    ) AS c ON (p.clock = c.end_ver) AND (cityHash64(p.id) = cityHash64(c.id))
                 )
             ) AS c
         )
@@ -497,7 +497,7 @@ FROM
                     FROM callhouse.calls AS c
                     FINAL
                     WHERE (c.project_id = {v6:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v9:String})))
-                ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+                ) AS c ON (p.clock = c.end_ver) AND (cityHash64(p.id) = cityHash64(c.id))
             ) AS c
         )
     )
@@ -604,7 +604,7 @@ FROM
                         FROM callhouse.calls AS c
                         FINAL
                         WHERE (c.project_id = {v6:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v9:String})) AND (c.start_ver = c.end_ver))
-                    ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+                    ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
                 )
                 UNION ALL
                 SELECT
@@ -715,8 +715,8 @@ FROM
                             FROM callhouse.calls AS c
                             FINAL
                             WHERE (c.project_id = {v6:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v9:String})) AND (c.start_ver != c.end_ver))
-                        ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
-                    ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+                        ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
+                    ) AS c ON (p.clock = c.end_ver) AND (cityHash64(p.id) = cityHash64(c.id))
                 )
             ) AS c
         )
@@ -907,7 +907,7 @@ FROM
                     FROM callhouse.calls AS c
                     FINAL
                     WHERE (c.project_id = {v5:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v6:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v8:String})))
-                ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+                ) AS c ON (p.clock = c.end_ver) AND (cityHash64(p.id) = cityHash64(c.id))
             ) AS c
         )
     )
@@ -1031,7 +1031,7 @@ FROM
                     FROM callhouse.calls AS c
                     FINAL
                     WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})))
-                ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+                ) AS c ON (p.clock = c.end_ver) AND (cityHash64(p.id) = cityHash64(c.id))
             ) AS c
         )
     )
@@ -1303,7 +1303,7 @@ FROM
                 FROM callhouse.calls AS c
                 FINAL
                 WHERE (c.project_id = {v3:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v4:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v5:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v6:String})))
-            ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+            ) AS c ON (p.clock = c.end_ver) AND (cityHash64(p.id) = cityHash64(c.id))
         ) AS c
     )
 )

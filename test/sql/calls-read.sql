@@ -214,7 +214,7 @@ FROM
                     FROM callhouse.calls AS c
                     FINAL
                     WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.start_ver = c.end_ver))
-                ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+                ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
             )
             UNION ALL
             SELECT
@@ -289,8 +289,8 @@ FROM
                         FROM callhouse.calls AS c
                         FINAL
                         WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (c.start_ver != c.end_ver))
-                    ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
-                ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+                    ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
+                ) AS c ON (p.clock = c.end_ver) AND (cityHash64(p.id) = cityHash64(c.id))
             )
         ) AS c
         WHERE ((JSONExtractString(c.inputs, {v3:String}) = {v4:String}) OR (JSONExtractString(c.output, {v5:String}) = {v6:String}))
@@ -339,7 +339,7 @@ WHERE (c.project_id = {v0:String}) AND ((c.delete_ver = 0) AND (c.moved = 0) AND
             FROM callhouse.calls AS c
             FINAL
             WHERE (c.project_id = {v0:String}) AND ((c.delete_ver = 0) AND (c.moved = 0))
-        ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+        ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
     ) AS c
     WHERE if(c.odd = 1, ((toUnixTimestamp64Micro(c.started_at), c.id) IN (
         SELECT arrayJoin(arrayZip({v1:Array(Int64)}, {v2:Array(String)}))
@@ -409,7 +409,7 @@ WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micr
                 FROM callhouse.calls AS c
                 FINAL
                 WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0))
-            ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+            ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
         ) AS c
         LEFT JOIN
         (
@@ -525,7 +525,7 @@ FROM
                             FROM callhouse.calls AS c
                             FINAL
                             WHERE (c.project_id = {v3:String}) AND ((c.delete_ver = 0) AND (c.moved = 0))
-                        ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+                        ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
                     ) AS c
                     LEFT JOIN
                     (
@@ -544,7 +544,7 @@ FROM
                 ) AS c
                 WHERE ((if(c.ref_0 = '', NULL, JSONExtractString(c.ref_0)) = {v5:String}) OR (toInt64OrNull(JSONExtractString(c.feedback_0, {v8:String})) = {v9:Int64}))
             )))
-        ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+        ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
     ) AS c
 ) AS c
 ORDER BY
@@ -610,7 +610,7 @@ FROM
                     FINAL
                     WHERE (project_id = {v3:String}) AND (is_orphan = 1)
                 ))) AND (c.start_ver = c.end_ver))
-            ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+            ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
         )
         UNION ALL
         SELECT
@@ -706,8 +706,8 @@ FROM
                         FINAL
                         WHERE (project_id = {v3:String}) AND (is_orphan = 1)
                     ))) AND (c.start_ver != c.end_ver))
-                ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
-            ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+                ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
+            ) AS c ON (p.clock = c.end_ver) AND (cityHash64(p.id) = cityHash64(c.id))
         )
     ) AS c
     WHERE startsWith(found.2, 'weave:///')
@@ -876,7 +876,7 @@ FROM
         FROM callhouse.calls AS c
         FINAL
         WHERE (c.project_id = {v0:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0))
-    ) AS c ON (p.clock = c.start_ver) AND (p.id = c.id)
+    ) AS c ON (p.clock = c.start_ver) AND (cityHash64(p.id) = cityHash64(c.id))
 ) AS c
 WHERE c.odd = 1
 
@@ -940,7 +940,7 @@ FROM
             FINAL
             WHERE (project_id = {v3:String}) AND (is_orphan = 1)
         ))))
-    ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+    ) AS c ON (p.clock = c.end_ver) AND (cityHash64(p.id) = cityHash64(c.id))
 ) AS c
 ORDER BY
     JSONType(c.output, {v0:String}) != 'Null' DESC,
@@ -989,7 +989,7 @@ FROM
             FINAL
             WHERE (project_id = {v0:String}) AND (is_orphan = 1)
         ))))
-    ) AS c ON (p.clock = c.end_ver) AND (p.id = c.id)
+    ) AS c ON (p.clock = c.end_ver) AND (cityHash64(p.id) = cityHash64(c.id))
 ) AS c
 ORDER BY
     JSONType(c.output, {v1:String}) != 'Null' DESC,
