@@ -24,6 +24,7 @@ beforeAll(async () => {
       ms: 100 + n * 10,
       usage: { [n % 2 === 0 ? 'model-a' : 'model-b']: { prompt_tokens: 90, completion_tokens: 10, requests: 1 } },
       ...(n % 10 === 0 && { exception: 'Error: no' }),
+      ...(n % 4 === 1 && { attributes: { end_user: n % 8 === 1 ? 'noor rahman' : 'ada' } }),
     }),
   )
   await world.send(made)
@@ -62,9 +63,23 @@ it('a dashboard shows the figures of the last day, and how they differ from the 
     ['search', '80', '8'],
     ['answer', '40', '4'],
   ])
-  // The whole with the day before, models, operations, users: nothing is asked for twice.
-  expect([requests, asked.size]).toEqual([4, 4])
+  await page.getByRole('region', { name: 'Top end users by calls' }).locator('tbody tr').first().waitFor()
+  // The whole with the day before, models, operations, end users, owners of keys: nothing is asked for twice.
+  expect([requests, asked.size]).toEqual([5, 5])
   page.off('request', count)
+})
+
+it('end users stand beside owners of keys, lead to their calls, and are left out where calls name none', async () => {
+  await open()
+  const users = page.getByRole('region', { name: 'Top end users by calls' })
+  await expectSoon(() => users.locator('tbody th').allInnerTexts()).toEqual(['ada', 'noor rahman'])
+  await users.getByRole('link', { name: 'noor rahman' }).click()
+  await page.waitForURL((to) => to.searchParams.get('q') === 'end_user:"noor rahman"')
+  await page.getByText(/of 15\b/).waitFor()
+  await open('?q=-has:end_user')
+  await page.getByRole('region', { name: 'Top key owners by calls' }).locator('tbody tr').first().waitFor()
+  await page.getByRole('region', { name: 'Top operations by calls' }).locator('tbody tr').first().waitFor()
+  await expectSoon(() => users.count()).toBe(0)
 })
 
 it('models without a price are named, also beside the costs of whole traces', async () => {
@@ -330,7 +345,7 @@ it('a dashboard says that there are no calls in all time of a project without an
 
 it('a dashboard is for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
   await open()
-  await page.getByRole('region', { name: 'Top users by calls' }).or(page.locator('.ranking').first()).first().waitFor()
+  await page.getByRole('region', { name: 'Top end users by calls' }).or(page.locator('.ranking').first()).first().waitFor()
   expect(await everybodysFaults(page, 'dashboard')).toEqual([])
   await page.goto(`${world.url}${path}?board=errors`)
   await page.getByRole('region', { name: 'Most frequent errors' }).waitFor()

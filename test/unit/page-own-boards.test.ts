@@ -6,7 +6,16 @@ import { termsOf } from '../../services/web/page/dashboards/groups.ts'
 import { histogramAsked, histogramSeries, rangesOf, rangeTerm } from '../../services/web/page/dashboards/histogram.ts'
 import { measureNamed } from '../../services/web/page/dashboards/measures.ts'
 import { boardOf, storedBoard } from '../../services/web/page/dashboards/own-boards.ts'
-import { boardIdOf, boards, freeTitle, groupsOf, isOwnBoard, templates } from '../../services/web/page/engine/boards.ts'
+import {
+  boardIdOf,
+  boards,
+  fieldOfPanel,
+  freeTitle,
+  groupsOf,
+  isOwnBoard,
+  type Panel,
+  templates,
+} from '../../services/web/page/engine/boards.ts'
 import { parsed, parsedList, parsedOf } from '../../services/web/page/engine/calls-search.ts'
 import { chartOfList, countIn, filterOfRows } from '../../services/web/page/engine/dashboard-filters.ts'
 import { feedbackSeries, type Given } from '../../services/web/page/engine/feedback-series.ts'
@@ -91,6 +100,16 @@ it('a name that programs send is grouped and measured at the first of its places
   expect(groupsOf({ by: 'end_user', by2: 'inputs.city' })).toEqual(['attributes.end_user', 'inputs.city'])
   expect(termsOf(['metadata.tenant', 'end_user'], ['acme', 'noor'])).toBe('metadata.tenant:acme end_user:noor')
   expect(termsOf(['metadata.a b'], ['x'])).toBeUndefined()
+})
+
+it('end users, whom programs name, and owners of keys are told apart', () => {
+  const panels: readonly Panel[] = Object.values(boards).flatMap((board) => [...board.panels])
+  const titlesBy = (asked: string) => panels.filter(({ by }) => by === asked).map(({ title }) => title)
+  expect(titlesBy('end_user')).toEqual(['Top end users by calls', 'Top end users by cost'])
+  expect(titlesBy('user')).toEqual(['Top key owners by calls', 'Cost by key owner', 'Top key owners by cost'])
+  // A field is looked for before panels group by it.
+  expect([...new Set(panels.map(fieldOfPanel))]).toEqual([undefined, 'end_user'])
+  expect(termsOf(['end_user'], ['noor rahman'])).toBe('end_user:"noor rahman"')
 })
 
 it('the calls of a group are found by a filter that names each of its keys, where a filter can', () => {

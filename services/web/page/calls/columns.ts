@@ -9,7 +9,7 @@ const columnNames: Readonly<Record<string, string>> = {
   inputs: 'Inputs',
   output: 'Output',
   thread_id: 'Thread',
-  platform_user_id: 'User',
+  platform_user_id: 'Key owner',
   'attributes.end_user': 'End user',
   id: 'ID',
   trace_id: 'Trace',

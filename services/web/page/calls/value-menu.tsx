@@ -32,7 +32,7 @@ function plainValues(row: Row, models: readonly string[] | undefined): Value[] {
   const plain: [label: string, field: string, value: string | null, by: string | null, column: string][] = [
     ['Operation', 'op', opNameOf(row.opName), 'op_name', ''],
     ['Status', 'status', row.status, 'status', ''],
-    ['User', 'user', row.userId, 'user', 'platform_user_id'],
+    ['Key owner', 'user', row.userId, 'user', 'platform_user_id'],
     // Of several, one value would name none of them; and traces of one are no group beside those of several.
     ['Model', 'model', model?.includes(', ') ? null : model || null, models === undefined ? 'model' : null, ''],
     ['Thread', 'thread', row.threadId, 'thread_id', 'thread_id'],

@@ -25,6 +25,7 @@ import { T } from '../parts/text.tsx'
 import { useZone } from '../preferences.ts'
 import { BoardHead, movedPanel, PanelActs } from './board-acts.tsx'
 import { BoardMenu } from './board-menu.tsx'
+import { BuiltInPanel } from './built-in-panel.tsx'
 import { CopyLink } from './copy-link.tsx'
 import { counted, type Group, numberOr0, tilesOf } from './figures.ts'
 import { ChangeSince, ShownPanel, wholeMetrics } from './panel.tsx'
@@ -147,24 +148,7 @@ function Panels({ board, boardId, own, onGone, onAdd, ...shared }: PanelsProps) 
   return [charts, tables].map((panels, place) => (
     <div key={place === 0 ? 'charts' : 'tables'} className="charts">
       {panels.map((panel) => (
-        <ShownPanel
-          key={panel.title}
-          {...shared}
-          panel={panel}
-          hidesEmpty
-          acts={
-            <button
-              type="button"
-              className="quiet"
-              aria-label={`Save ${panel.title} as chart`}
-              disabled={own.reason !== undefined}
-              title={own.reason ?? 'Save as chart, in a dashboard of this project'}
-              onClick={() => onAdd(panel)}
-            >
-              Save
-            </button>
-          }
-        />
+        <BuiltInPanel key={panel.title} {...shared} panel={panel} reason={own.reason} onAdd={onAdd} />
       ))}
     </div>
   ))

@@ -7,7 +7,7 @@ import { opNameOf } from '../engine/rows.ts'
 /** Names of groups, and the field of a filter that finds them. */
 const groupsBy: Readonly<Record<string, { head: string; field: string | null }>> = {
   op_name: { head: 'Operation', field: 'op' },
-  user: { head: 'User', field: 'user' },
+  user: { head: 'Key owner', field: 'user' },
   thread_id: { head: 'Thread', field: 'thread' },
   model: { head: 'Model', field: 'model' },
   status: { head: 'Status', field: 'status' },

@@ -201,7 +201,7 @@ export function ShownRanking(props: RankingProps) {
   const by2 = panel.by2
   const groups = groupNamesOf({ by, by2 })
   const metrics = [first, ...ranked.filter(({ field, as }) => field !== first.field || as !== first.as)]
-  const asked = { ...requestOf(filter), metrics, group_by: groupsOf({ by, by2 }), top: rankedGroups, rest: false }
+  const asked = { ...requestOf(filter), metrics, group_by: groupsOf({ by, by2 }), top: rankedGroups + 1, rest: false }
   const { data, error, refetch } = useAggregate(asked)
   if (error) return <PanelFault {...{ title, acts, error }} isWide={false} onRetry={() => void refetch()} />
   const own = (term: string) => within(filter === undefined ? term : narrowed(parsed(filter).expression, term))

@@ -1,6 +1,7 @@
 // The greatest groups of a project's calls, each a way to its calls.
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { rankedGroups } from '../engine/boards.ts'
 import type { RowsOf } from '../engine/filter-fields.ts'
 import { useProject } from '../parts/project.ts'
 import { type ShortColumn, ShortTable } from '../parts/short-table.tsx'
@@ -39,9 +40,10 @@ export function Ranking(props: ListProps) {
   const { title, heads, answer, rows, first, nameOf, query, range, view, acts, hidesEmpty } = props
   const figures = rankedFigures(counted[rows])
   const { entity, project } = useProject()
-  const groups = (answer?.groups ?? []).filter(
-    ({ keys, is_rest, total }) => !is_rest && keys[0] && numberOr0(total[first]) > 0,
-  )
+  // One group more is asked for, because calls without a value are one of them.
+  const groups = (answer?.groups ?? [])
+    .filter(({ keys, is_rest, total }) => !is_rest && keys[0] && numberOr0(total[first]) > 0)
+    .slice(0, rankedGroups)
   if (groups.length === 0 && hidesEmpty) return null
   const most = Math.max(...groups.map(({ total }) => numberOr0(total[first])))
   const columns: ShortColumn<Group>[] = [

@@ -44,11 +44,17 @@ const fieldOfGroup = (by: string): string => (groupNames.has(by) ? by : fieldAsk
 export const groupNamesOf = ({ by, by2 }: Pick<Panel, 'by' | 'by2'>): string[] =>
   [by, by2].filter((one) => one !== undefined)
 
+/** The field that separates a panel's groups, where it is one that calls may lack. */
+export const fieldOfPanel = ({ by }: Pick<Panel, 'by'>): string | undefined =>
+  by === undefined || groupNames.has(by) ? undefined : by
+
 /** Groups in the form of an aggregate request. */
 export const groupsOf = (panel: Pick<Panel, 'by' | 'by2'>): string[] => groupNamesOf(panel).map(fieldOfGroup)
 
 export type Board = { title: string; panels: readonly Panel[] }
 
+/** The user of a program, as SDKs send it; `user` is the owner of the key. */
+const endUser = 'end_user'
 const latency: Panel = { title: 'Latency', type: 'lines', measure: 'latency' }
 const tokensByModel: Panel = { title: 'Tokens by model', type: 'stack', measure: 'tokens', by: 'model' }
 const costBy = (what: string, by: string): Panel => ({ title: `Cost by ${what}`, type: 'stack', measure: 'cost', by })
@@ -66,7 +72,8 @@ export const boards = {
       { title: 'Scores and annotations', type: 'lines', measure: 'scores' },
       { title: 'Reactions', type: 'stack', measure: 'reactions' },
       table('Top operations by calls', 'calls', 'op_name'),
-      table('Top users by calls', 'calls', 'user'),
+      table('Top end users by calls', 'calls', endUser),
+      table('Top key owners by calls', 'calls', 'user'),
     ],
   },
   cost: {
@@ -74,10 +81,11 @@ export const boards = {
     panels: [
       costBy('model', 'model'),
       costBy('operation', 'op_name'),
-      costBy('user', 'user'),
+      costBy('key owner', 'user'),
       tokensByModel,
       table('Top operations by cost', 'cost', 'op_name'),
-      table('Top users by cost', 'cost', 'user'),
+      table('Top end users by cost', 'cost', endUser),
+      table('Top key owners by cost', 'cost', 'user'),
     ],
   },
   errors: {
@@ -101,8 +109,6 @@ export const boards = {
   },
 } satisfies Readonly<Record<string, Board>>
 
-/** The user of a program, as SDKs send it; `user` is the owner of the key. */
-const endUser = 'attributes.end_user'
 const figure = (title: string, measure: string): Panel => ({ title, type: 'number', measure })
 
 /** Templates of a project's own dashboards. */

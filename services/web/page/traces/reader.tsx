@@ -260,7 +260,7 @@ function Facts({ projectId, row, tree, line, zone, size, endUser }: FactsProps) 
   if (row.tokensIn !== null) facts.push(['Tokens', `${count(row.tokensIn)} → ${count(row.tokensOut ?? 0)}`])
   if (row.cost !== null) facts.push(['Cost', costText(row), costTitle(row)])
   if (endUser) facts.push(['End user', <EndUserLink key="end user" projectId={projectId} row={row} {...endUser} />])
-  if (row.userId !== null) facts.push(['User', <T key="user" text={row.userId} />])
+  if (row.userId !== null) facts.push(['Key owner', <T key="user" text={row.userId} />])
   if (row.threadId !== null) facts.push(['Thread', <T key="thread" text={row.threadId} max={40} />])
   facts.push(['Size', bytes(size)])
   return (

@@ -1,0 +1,27 @@
+// Whether any of the calls that a dashboard counts has a field: what groups by it is not asked for where none has.
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { lines } from '../api/client.ts'
+import type { Shared } from './panel-props.ts'
+
+const startedAt = { $getField: 'started_at' }
+
+/** @param field undefined: nothing is asked for */
+export function useHasField(requestOf: Shared['requestOf'], field: string | undefined) {
+  const { project_id, filter, query, start, end } = requestOf(field === undefined ? undefined : `has:${field}`)
+  const within = [{ $gte: [startedAt, { $literal: start }] }, { $lt: [startedAt, { $literal: end }] }]
+  const asked = {
+    project_id,
+    filter,
+    query: { $expr: { $and: [...(query ? [query.$expr] : []), ...within] } },
+    columns: ['id'],
+    sort_by: [{ field: 'started_at', direction: 'desc' as const }],
+    limit: 1,
+  }
+  return useQuery({
+    queryKey: ['calls.has', asked],
+    queryFn: async ({ signal }) => (await lines('calls.stream_query', asked, { signal })).length > 0,
+    enabled: field !== undefined,
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  })
+}

@@ -1,0 +1,68 @@
+// POST /calls/aggregate by the end user whom programs name: calls, errors and costs of each, as the dashboard asks for them.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { CallsAggregateResponse } from '../../schemas/calls-aggregate.ts'
+import { type LiveServer, startLiveServer } from '../fixtures/live-server.ts'
+import { tokensSent } from '../fixtures/sent-calls.ts'
+
+let server: LiveServer
+beforeAll(async () => {
+  server = await startLiveServer()
+})
+afterAll(() => server?.remove())
+
+const project_id = 'acme/end-users'
+const startMs = Date.UTC(2026, 8, 14, 9)
+const time = (n: number) => new Date(startMs + n * 1000).toISOString()
+
+/** Of a user, or of none. */
+const callOf = (end_user: string | undefined, n: number) => ({
+  project_id,
+  id: randomUUID(),
+  trace_id: randomUUID(),
+  parent_id: null,
+  op_name: 'answer',
+  // Several start at one time.
+  started_at: time(n >> 1),
+  attributes: { tenant: 'blue', ...(end_user !== undefined && { end_user }) },
+  inputs: {},
+})
+const endOf = (n: number) => ({
+  ended_at: time(100 + n),
+  output: null,
+  summary: { usage: tokensSent(1_000) },
+  ...(n % 2 === 1 && { exception: 'Error: no' }),
+})
+
+it('counts calls, errors and costs by end user, also of calls whose end came later', async () => {
+  const users = ['ann', 'ann', 'noor rahman', undefined, 'ann', undefined]
+  const calls = users.map(callOf)
+  const whole = calls.slice(0, 4)
+  await server.send(`/v2/${project_id}/calls/complete`, { batch: whole.map((call, n) => ({ ...call, ...endOf(n) })) })
+  const apart = calls.slice(4)
+  const starts = apart.map((start) => ({ mode: 'start', req: { start } }))
+  const ends = apart.map(({ id }, n) => ({ mode: 'end', req: { end: { project_id, id, ...endOf(4 + n) } } }))
+  await server.send('/call/upsert_batch', { batch: starts })
+  await server.send('/call/upsert_batch', { batch: ends })
+  const metrics = ['calls', 'errors', 'total_cost'].map((field) => ({ field, as: 'sum' }))
+  const asked = { project_id, start: time(0), end: time(60), metrics, group_by: ['attributes.end_user'], rest: false }
+  const valuesOf = ({ groups }: CallsAggregateResponse) =>
+    groups.map(({ keys, total }) => [
+      keys[0],
+      total['calls.sum'],
+      total['errors.sum'],
+      Math.round((total['total_cost.sum'] ?? 0) * 1e6),
+    ])
+  // A thousand tokens of this model.
+  const each = 2_500
+  const expected = [
+    ['ann', 3, 1, 3 * each],
+    ['', 2, 2, 2 * each],
+    ['noor rahman', 1, 0, each],
+  ]
+  expect(valuesOf(await server.send('/calls/aggregate', asked))).toEqual(expected)
+  const byCost = { ...asked, metrics: [...metrics].reverse(), top: 2 }
+  expect(valuesOf(await server.send('/calls/aggregate', byCost))).toEqual(expected.slice(0, 2))
+  const traces = await server.send<CallsAggregateResponse>('/calls/aggregate', { ...asked, count: 'traces' })
+  expect(valuesOf(traces)).toEqual(expected)
+})
