@@ -151,6 +151,17 @@ describe('a thread', () => {
     await page.waitForURL((to) => to.pathname.endsWith(firstTrace))
   })
 
+  it('lists its turns by what was asked in each, not by what was said before, or by their time', async () => {
+    await go(`${home}/order%208812`)
+    const list = here.page.getByRole('navigation', { name: 'Jump to a turn' })
+    await expectSoon(() => list.locator('.turn-name').allInnerTexts()).toEqual([
+      'Where is <b>my order</b>?',
+      'And the refund?',
+      expect.stringMatching(/^third turn · .*\d\d:\d\d/),
+    ])
+    expect(await list.getByRole('button').nth(1).getAttribute('title')).toMatch(/^second turn, /)
+  })
+
   it('is read page by page and walked through by keys', async () => {
     const { page } = here
     await go(`${home}/long%2Fone`)
@@ -167,10 +178,10 @@ describe('a thread', () => {
     }
     const list = page.getByRole('navigation', { name: 'Jump to a turn' })
     await expectSoon(() => list.getByRole('button').count()).toBe(50)
-    await list.getByRole('button', { name: '40. turn 39' }).click()
+    await list.getByRole('button', { name: '40. said 39' }).click()
     await expectSoon(focused).toBe('turn-40')
     await page.locator('#turn-40').getByText('said 39').waitFor()
-    await expectSoon(() => list.locator('[aria-current=location]').innerText()).toContain('turn 39')
+    await expectSoon(() => list.locator('[aria-current=location]').innerText()).toContain('said 39')
     await page.keyboard.press('j')
     await expectSoon(focused).toBe('turn-41')
     await page.getByRole('button', { name: 'Later turns' }).click()

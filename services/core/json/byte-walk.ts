@@ -100,13 +100,22 @@ function childOf(b: Buffer, at: number, segment: string | number): BytePlace | n
     return null
   }
   if (b[at] !== 91 || typeof segment !== 'number') return null
+  if (segment < 0) return itemFromEnd(b, at, -segment)
   let n = 0
   for (const item of itemsAt(b, at)) if (n++ === segment) return item
   return null
 }
 
+/** @param place 1 = the last item */
+function itemFromEnd(b: Buffer, at: number, place: number): BytePlace | null {
+  const last: BytePlace[] = []
+  for (const item of itemsAt(b, at)) if (last.push(item) > place) last.shift()
+  return last.length < place ? null : (last[0] as BytePlace)
+}
+
 /**
- * The place of the value at a path; null when there is none. A number names an item of an array or a key of an object;
+ * The place of the value at a path; null when there is none. A number names an item of an array, where it is negative
+ * counted from its end, or a key of an object;
  * of members that come again the first counts, as in the engine.
  */
 export function placeOf(b: Buffer, path: readonly (string | number)[]): BytePlace | null {

@@ -3,7 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { type Cell, callsCellsRequest, callsCellsResponse } from '../../../schemas/call-values.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
-import type { Column, Row } from '../language/types.ts'
+import { splitPath } from '../language/path.ts'
+import type { Column, PathSegment, Row } from '../language/types.ts'
 import { readPages } from './access/read-calls.ts'
 import { cellOf } from './cell-text.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
@@ -35,22 +36,33 @@ function columnCell(column: Column, row: Row, chars: number): Cell | null {
   return { type, text, size: Buffer.byteLength(whole), is_cut: text.length < whole.length }
 }
 
+/** Items of lists that are counted from their end; queries have none. */
+const fromEnd = /^-[1-9]\d?$/
+const joined = (names: readonly string[]): string => names.map((name) => name.replaceAll('.', '\\.')).join('.')
+
 /** @throws Fault 422 for fields that no call has, 400 for those that lie beside it */
 function sourceOf(path: string, fields: ReturnType<typeof callFields>): Source {
-  const field = fields(path)
+  const names = splitPath(path)
+  const field = fields(joined(names.map((name) => (fromEnd.test(name) ? '0' : name))))
   if (field.is === 'column') {
     const { column } = field
     return { documents: [], cell: (row, _, chars) => columnCell(column, row, chars), reads: 0 }
   }
   if (field.is === 'list' || !isDocument(field.json.document))
     throw fault(400, `Field ${path.slice(0, 200)} has no cells: it is not a value of the call itself`)
-  const { document, path: segments, over } = field.json
+  const { document, over } = field.json
+  const placesOf = (of: readonly PathSegment[]): PathSegment[] =>
+    of.map((segment, n) => {
+      const name = names[names.length - of.length + n] ?? ''
+      return fromEnd.test(name) ? Number(name) : segment
+    })
+  const [segments, segmentsOver] = [placesOf(field.json.path), placesOf(over?.path ?? [])]
   const documents = (over ? [document, over.document] : [document]) as Document[]
   return {
     documents,
     cell(_, payload, chars) {
       const above = over && payload[over.document as Document]
-      if (over && above?.length) return cellOf(above, over.path, chars)
+      if (over && above?.length) return cellOf(above, segmentsOver, chars)
       const text = payload[document as Document]
       return text ? cellOf(text, segments, chars) : null
     },

@@ -54,45 +54,58 @@ export const previewsQuery = (projectId: string, ids: readonly string[]) => ({
   staleTime: 60_000,
 })
 
-/** Paths of the first messages of chat completions, and as OpenTelemetry records them. */
-const firstMessages = ['inputs.messages', 'inputs.gen_ai\\.input\\.messages'].flatMap((list) =>
-  [0, 1, 2].map((place) => `${list}.${place}`),
-)
+/** Messages that are looked at for words of the user: the first ones, or the last ones. */
+const placesOf = { first: [0, 1, 2], last: [-1, -2, -3] } as const
+type Which = keyof typeof placesOf
+/** Paths of messages of chat completions, and as OpenTelemetry records them. */
+const messagesOf = (which: Which): string[] =>
+  ['inputs.messages', 'inputs.gen_ai\\.input\\.messages'].flatMap((list) =>
+    placesOf[which].map((place) => `${list}.${place}`),
+  )
 /** Paths of a message's text. */
 const texts = ['content', 'content.0.text', 'parts.0.content']
 /** Paths of a whole input that is one text. */
 const inputTexts = ['input\\.value', 'input', 'prompt', 'question', 'query', 'message'].map((name) => `inputs.${name}`)
-/** Possible paths of a user's first words; the inputs last. */
-const beginnings = [
-  ...firstMessages.flatMap((path) => [`${path}.role`, ...texts.map((text) => `${path}.${text}`)]),
+/** Possible paths of a user's words. */
+const wordsAt = (messages: readonly string[]): string[] => [
+  ...messages.flatMap((path) => [`${path}.role`, ...texts.map((text) => `${path}.${text}`)]),
   ...inputTexts,
-  'inputs',
 ]
 
 /**
- * The beginning of each turn: the first message of its user, else its inputs. Cut by the server, however large the turn
- * is.
+ * The words of the user in each turn: of the first or the last message, else of inputs that are one text; '' where there
+ * are none. Cut by the server, however large the turn is.
  */
-export const beginningsQuery = (project_id: string, call_ids: readonly string[]) => ({
-  queryKey: ['beginnings', project_id, call_ids],
+const wordsQuery = (project_id: string, call_ids: readonly string[], which: Which) => ({
+  queryKey: ['words', project_id, call_ids, which],
   async queryFn({ signal }: { signal: AbortSignal }): Promise<Map<string, string>> {
-    const asked = { project_id, call_ids: [...call_ids], paths: beginnings }
-    const { cells } = await json('calls.cells', asked, { signal })
+    const messages = messagesOf(which)
+    const paths = [...wordsAt(messages), 'inputs']
+    const { cells } = await json('calls.cells', { project_id, call_ids: [...call_ids], paths }, { signal })
+    const cellOf = (id: string, path: string) => cells[id]?.[paths.indexOf(path)]
     const shown = (id: string, path: string): string => {
-      const cell = cells[id]?.[beginnings.indexOf(path)]
-      return cell?.type === 'string' || path === 'inputs' ? (cell?.text ?? '') : ''
+      const cell = cellOf(id, path)
+      return cell?.type === 'string' ? cell.text : ''
     }
-    const beginning = (id: string): string => {
-      const path = firstMessages.find((one) => ['user', 'human'].includes(shown(id, `${one}.role`)))
+    const words = (id: string): string => {
+      const path = messages.find((one) => ['user', 'human'].includes(shown(id, `${one}.role`)))
       const said = path === undefined ? [] : texts.map((text) => shown(id, `${path}.${text}`))
       said.push(...inputTexts.map((text) => shown(id, text)))
-      return said.find((text) => text !== '') ?? shown(id, 'inputs')
+      // Of a whole thread the names of its inputs tell something; turns of one have the same.
+      const rest = which === 'first' ? cellOf(id, 'inputs')?.text : shown(id, 'inputs')
+      return said.find((text) => text.trim() !== '') ?? rest ?? ''
     }
-    return new Map(call_ids.map((id) => [id, beginning(id)]))
+    return new Map(call_ids.map((id) => [id, words(id)]))
   },
   enabled: call_ids.length > 0,
   staleTime: 60_000,
 })
+
+/** How each thread began, by its first turn. */
+export const beginningsQuery = (projectId: string, ids: readonly string[]) => wordsQuery(projectId, ids, 'first')
+
+/** What was asked in each turn: its inputs may begin with all that was said before. */
+export const askedQuery = (projectId: string, ids: readonly string[]) => wordsQuery(projectId, ids, 'last')
 
 export type Turns = {
   turns: Row[]

@@ -159,7 +159,7 @@ export function Thread() {
         >
           <div className="thread">
             {turns.length > 1 && chosen === undefined && (
-              <TurnList turns={turns} outcomeOf={outcomeOf} at={at} first={first} onJump={jumpTo} />
+              <TurnList {...{ projectId, turns, outcomeOf, at, first, zone }} onJump={jumpTo} />
             )}
             <section className="scroll" tabIndex={0} aria-label="Turns">
               <ol className="turns">
