@@ -345,7 +345,11 @@ it('a dashboard says that there are no calls in all time of a project without an
 
 it('a dashboard is for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
   await open()
-  await page.getByRole('region', { name: 'Top end users by calls' }).or(page.locator('.ranking').first()).first().waitFor()
+  await page
+    .getByRole('region', { name: 'Top end users by calls' })
+    .or(page.locator('.ranking').first())
+    .first()
+    .waitFor()
   expect(await everybodysFaults(page, 'dashboard')).toEqual([])
   await page.goto(`${world.url}${path}?board=errors`)
   await page.getByRole('region', { name: 'Most frequent errors' }).waitFor()

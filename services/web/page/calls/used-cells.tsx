@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { count, duration, plural, tokens } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import type { Totals, TotalsOfRow } from '../engine/trace-totals.ts'
-import { type Cost, costText, costTitle } from '../engine/unpriced.ts'
+import { costText, costTitle, type PricedCost } from '../engine/unpriced.ts'
 import { LinkedCell } from '../parts/row-link.tsx'
 import { T } from '../parts/text.tsx'
 
@@ -29,7 +29,7 @@ const TokensText = ({ tokensIn, tokensOut, href }: Pick<Row, 'tokensIn' | 'token
     {tokensIn === null ? <None /> : `${tokens(tokensIn)}→${tokens(tokensOut)}`}{' '}
   </LinkedCell>
 )
-const CostText = ({ href, ...of }: Cost & { href: string }) => (
+const CostText = ({ href, ...of }: PricedCost & { href: string }) => (
   <LinkedCell href={href} className="num second" title={costTitle(of)}>
     {of.cost === null ? <None /> : costText(of)}{' '}
   </LinkedCell>

@@ -13,12 +13,12 @@ export const costsExclude = (models: readonly string[], when = ''): string =>
     .join(', ')}${models.length > namedModels ? ' and others' : ''}. Add prices under Settings, Prices.`
 
 /** `unpriced`: models whose tokens are not in the cost; absent where it has all. */
-export type Cost = { cost: number | null; unpriced?: readonly string[] | undefined }
+export type PricedCost = { cost: number | null; unpriced?: readonly string[] | undefined }
 
 /** A cost as rows show it; `+` stands behind one that lacks something. */
-export const costText = ({ cost, unpriced = [] }: Cost): string =>
+export const costText = ({ cost, unpriced = [] }: PricedCost): string =>
   cost !== null && unpriced.length > 0 ? `${money(cost)}+` : money(cost)
 
 /** The exact cost, and what it lacks; '' where neither is known. */
-export const costTitle = ({ cost, unpriced = [] }: Cost): string =>
+export const costTitle = ({ cost, unpriced = [] }: PricedCost): string =>
   [...(cost === null ? [] : [`$${cost}`]), ...(unpriced.length === 0 ? [] : [costsExclude(unpriced)])].join('. ')

@@ -91,7 +91,7 @@ const wordsQuery = (project_id: string, call_ids: readonly string[], which: Whic
       const path = messages.find((one) => ['user', 'human'].includes(shown(id, `${one}.role`)))
       const said = path === undefined ? [] : texts.map((text) => shown(id, `${path}.${text}`))
       said.push(...inputTexts.map((text) => shown(id, text)))
-      // Of a whole thread the names of its inputs tell something; turns of one have the same.
+      // Names of inputs tell something of a whole thread; turns of one have the same.
       const rest = which === 'first' ? cellOf(id, 'inputs')?.text : shown(id, 'inputs')
       return said.find((text) => text.trim() !== '') ?? rest ?? ''
     }
@@ -101,10 +101,10 @@ const wordsQuery = (project_id: string, call_ids: readonly string[], which: Whic
   staleTime: 60_000,
 })
 
-/** How each thread began, by its first turn. */
+/** The beginning of each thread, by its first turn. */
 export const beginningsQuery = (projectId: string, ids: readonly string[]) => wordsQuery(projectId, ids, 'first')
 
-/** What was asked in each turn: its inputs may begin with all that was said before. */
+/** The words that were asked in each turn, whose inputs may begin with all that was said before. */
 export const askedQuery = (projectId: string, ids: readonly string[]) => wordsQuery(projectId, ids, 'last')
 
 export type Turns = {
