@@ -27,10 +27,10 @@ const callOf = (end_user: string | undefined, n: number) => ({
   attributes: { tenant: 'blue', ...(end_user !== undefined && { end_user }) },
   inputs: {},
 })
-const endOf = (n: number) => ({
+const endOf = (n: number, model?: string) => ({
   ended_at: time(100 + n),
   output: null,
-  summary: { usage: tokensSent(1_000) },
+  summary: { usage: tokensSent(1_000, 0, model) },
   ...(n % 2 === 1 && { exception: 'Error: no' }),
 })
 
@@ -44,25 +44,34 @@ it('counts calls, errors and costs by end user, also of calls whose end came lat
   const ends = apart.map(({ id }, n) => ({ mode: 'end', req: { end: { project_id, id, ...endOf(4 + n) } } }))
   await server.send('/call/upsert_batch', { batch: starts })
   await server.send('/call/upsert_batch', { batch: ends })
-  const metrics = ['calls', 'errors', 'total_cost'].map((field) => ({ field, as: 'sum' }))
+  const other = callOf('zoe', 0)
+  await server.send(`/v2/${project_id}/calls/complete`, { batch: [{ ...other, ...endOf(0, 'own') }] })
+  const metrics = ['calls', 'errors', 'input_tokens', 'total_cost'].map((field) => ({ field, as: 'sum' }))
   const asked = { project_id, start: time(0), end: time(60), metrics, group_by: ['attributes.end_user'], rest: false }
   const valuesOf = ({ groups }: CallsAggregateResponse) =>
     groups.map(({ keys, total }) => [
       keys[0],
       total['calls.sum'],
       total['errors.sum'],
+      total['input_tokens.sum'],
       Math.round((total['total_cost.sum'] ?? 0) * 1e6),
     ])
   // A thousand tokens of this model.
   const each = 2_500
   const expected = [
-    ['ann', 3, 1, 3 * each],
-    ['', 2, 2, 2 * each],
-    ['noor rahman', 1, 0, each],
+    ['ann', 3, 1, 3_000, 3 * each],
+    ['', 2, 2, 2_000, 2 * each],
+    ['noor rahman', 1, 0, 1_000, each],
+    ['zoe', 1, 0, 1_000, 0],
   ]
-  expect(valuesOf(await server.send('/calls/aggregate', asked))).toEqual(expected)
+  const byCalls = await server.send<CallsAggregateResponse>('/calls/aggregate', asked)
+  expect(valuesOf(byCalls)).toEqual(expected)
+  expect(byCalls.unpriced_models).toEqual(['own'])
+  // Models are those of the groups that are shown.
   const byCost = { ...asked, metrics: [...metrics].reverse(), top: 2 }
-  expect(valuesOf(await server.send('/calls/aggregate', byCost))).toEqual(expected.slice(0, 2))
+  const shown = await server.send<CallsAggregateResponse>('/calls/aggregate', byCost)
+  expect(valuesOf(shown)).toEqual(expected.slice(0, 2))
+  expect(shown.unpriced_models).toEqual([])
   const traces = await server.send<CallsAggregateResponse>('/calls/aggregate', { ...asked, count: 'traces' })
   expect(valuesOf(traces)).toEqual(expected)
 })

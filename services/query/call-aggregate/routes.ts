@@ -49,19 +49,38 @@ function compiledWith(columns: Iterable<TraceField>, asked: QueryAsked): Compile
   return query
 }
 
-type Greatest = { kept: { keys: string[][]; rest: boolean }; known?: AggregateRow[] }
+type Greatest = { kept: { keys: string[][]; rest: boolean }; known: Partial<AggregateRows> }
 
-/** The greatest groups by the first metric, and the rows of calls where they are known with them. */
+/** The rows of the groups that are kept apart. */
+function keptRows(rows: readonly AggregateRow[], keys: readonly (readonly string[])[]): AggregateRow[] {
+  const kept = new Set(keys.map((group) => JSON.stringify(group)))
+  const length = keys[0]?.length ?? 0
+  return rows.filter((row) => kept.has(JSON.stringify(row.slice(2, 2 + length))))
+}
+
+/** The greatest groups by the first metric, and rows that are known with them. */
 async function greatestGroups(asked: AskedGroups, times: Times, shape: AnswerShape, top: number): Promise<Greatest> {
-  if (shape.keys === 0) return { kept: { keys: [], rest: true } }
-  const [{ of: by } = { of: 'calls' }] = shape.metrics.all
+  if (shape.keys === 0) return { kept: { keys: [], rest: true }, known: {} }
+  const [{ of: by } = { of: 'calls' as const }] = shape.metrics.all
   const found = await readAggregateRows(asked, times, { first: rankedGroups }, new Set([by]), false)
   const greatest = topOf(found, shape, top + 1)
   const kept = { keys: greatest.slice(0, top), rest: shape.rest }
-  // Where the rest is not asked for, or no call is left for it, these are the values already.
-  const isKnown = by === 'calls' && asked.bucket === null && (!shape.rest || greatest.length <= top)
-  return isKnown ? { kept, known: found.calls } : { kept }
+  // Where the rest is not asked for, or no call is left for it, these are the values already. Costs have a row per model:
+  // some of a group may be cut off.
+  const isWhole = by === 'calls' || (by === 'cost' && found.cost.length < rankedGroups)
+  const isKnown = isWhole && asked.bucket === null && (!shape.rest || greatest.length <= top)
+  return { kept, known: isKnown ? { [by]: keptRows(found[by], kept.keys) } : {} }
 }
+
+/** The kinds of rows that are still to be read. */
+const unknownKinds = (
+  kinds: ReadonlySet<string>,
+  { cost, calls }: Partial<AggregateRows>,
+  metrics: AnswerShape['metrics'],
+) =>
+  new Set(
+    [...kinds].filter((kind) => (kind === 'calls' ? !calls : !cost || (kind === 'usage' && !metrics.isUsageOfCosts))),
+  )
 
 export function createAggregateRoutes(deps: AggregateDeps): Route[] {
   const { store, freshness, prices, feedbackPrefix, words, wholeTraces } = deps
@@ -104,9 +123,9 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const shape = { keys: keys.length, metrics, book, rest: input.rest }
 
     const { kept, known } = await greatestGroups(asked, times, shape, input.top)
-    const others = known === undefined ? kinds : new Set([...kinds].filter((kind) => kind !== 'calls'))
+    const others = unknownKinds(kinds, known, metrics)
     const [now, then] = await Promise.all([
-      readAggregateRows(asked, times, kept, others, true).then((found) => (known ? { ...found, calls: known } : found)),
+      readAggregateRows(asked, times, kept, others, true).then((found) => ({ ...found, ...known })),
       before ? readAggregateRows(asked, before, kept, kinds, true) : null,
     ])
     const unpriced = unpricedOf(now, shape)
