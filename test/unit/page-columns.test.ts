@@ -24,7 +24,7 @@ it('pinned columns stand at the sides in the order of all columns, each as wide 
   expect(gridTemplateColumns.split(/ (?![^(]*\))/)).toHaveLength(3 + 5 + 5)
   expect(gridTemplateColumns).toContain('minmax(16rem, 1.3fr) 32rem minmax(14rem, 1.6fr) 11.2rem')
   expect(gridTemplateColumns).toMatch(/ 8rem$/)
-  expect(minWidth).toBe(`max(100%, ${824 + 140 * 3 + 320 + 80}px)`)
+  expect(minWidth).toBe(`max(100%, ${842 + 140 * 3 + 320 + 80}px)`)
   const ofTraces = placedColumns(['a'], {}, widths, Math.round, true)
   expect(ofTraces.style.gridTemplateColumns.split(/ (?![^(]*\))/)).toHaveLength(3 + 5 + 3 + 1)
 })

@@ -47,8 +47,8 @@ export type Columns = {
 /** Columns that every list has: mark, status and name come before what is pinned, the others behind it. */
 export const headColumns = 3
 const headTracks = '2.4rem 1.8rem minmax(16rem, 1.3fr)'
-const usualTracks = '11.2rem 13.2rem minmax(8rem, 14rem) 9.2rem 7.2rem'
-const usualPixels = 824
+const usualTracks = '11.2rem 13.2rem minmax(8rem, 14rem) 9.2rem 9rem'
+const usualPixels = 842
 /** Duration, errors and spans, where a row stands for its whole trace. */
 const traceTracks = '8rem 6rem 6rem'
 const tracePixels = 240
