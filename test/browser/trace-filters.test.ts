@@ -63,6 +63,36 @@ async function four(project: string): Promise<void> {
   ])
 }
 
+it('a cost that lacks models without a price is marked, and names them, in rows of traces and of calls', async () => {
+  const project = 'acme/traces-unpriced'
+  const some = traced(project, 'some', { tokens: 1_000 })
+  const usage = { 'gpt-4o': { prompt_tokens: 1_000 }, own: { prompt_tokens: 7 } }
+  const below = { trace: some.made.trace, parent: some.made.id }
+  some.calls.push(
+    call(project, { ...below, name: 'mixed', usage }),
+    call(project, { name: 'all', usage: { own: usage.own } }),
+  )
+  await send(project, [some, traced(project, 'priced', { tokens: 1_000 })])
+  const marks = () =>
+    here.page.locator('.rows .row').evaluateAll((rows) =>
+      rows.map((row) => {
+        const cost = [...row.querySelectorAll('.num.second')].find((one) =>
+          /^(\$|Costs)/.test(one.getAttribute('title') ?? ''),
+        )
+        return [row.querySelector('.name')?.textContent, cost?.textContent?.trim(), cost?.getAttribute('title')]
+      }),
+    )
+  const lacks = 'Costs exclude 1 model without a price: own. Add prices under Settings, Prices.'
+  await go(project, '?sort=cost:desc')
+  await expectSoon(marks).toEqual([
+    ['some', '$0.00500+', `$0.005. ${lacks}`],
+    ['priced', '$0.00250', '$0.0025'],
+    ['all', '–', lacks],
+  ])
+  await go(project, `?view=all&q=op:mixed`)
+  await expectSoon(marks).toEqual([['mixed', '$0.00250+', `$0.0025. ${lacks}`]])
+})
+
 it('each header of what traces come to sorts, as a whole and by keys, and says so', async () => {
   const { page } = here
   const project = 'acme/traces-order'
