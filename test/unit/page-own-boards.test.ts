@@ -7,6 +7,7 @@ import { histogramAsked, histogramSeries, rangesOf, rangeTerm } from '../../serv
 import { measureNamed } from '../../services/web/page/dashboards/measures.ts'
 import { boardOf, storedBoard } from '../../services/web/page/dashboards/own-boards.ts'
 import {
+  areManyToRead,
   boardIdOf,
   boards,
   fieldOfPanel,
@@ -110,6 +111,7 @@ it('end users, whom programs name, and owners of keys are told apart', () => {
   // A field is looked for before panels group by it.
   expect([...new Set(panels.map(fieldOfPanel))]).toEqual([undefined, 'end_user'])
   expect(termsOf(['end_user'], ['noor rahman'])).toBe('end_user:"noor rahman"')
+  expect([areManyToRead(1_000_000), areManyToRead(1_000_001)]).toEqual([false, true])
 })
 
 it('the calls of a group are found by a filter that names each of its keys, where a filter can', () => {

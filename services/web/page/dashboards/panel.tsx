@@ -75,7 +75,7 @@ export function ShownPanel(props: PanelProps) {
 type BoxProps = Pick<PanelProps, 'acts'> & { title: string; isWide?: boolean | undefined; children: ReactNode }
 
 /** A panel without figures: it still can be edited and removed. */
-function PanelBox({ title, isWide, acts, children }: BoxProps) {
+export function PanelBox({ title, isWide, acts, children }: BoxProps) {
   const id = useId()
   return (
     <section className={isWide ? 'chart wide' : 'chart'} aria-labelledby={id}>

@@ -48,6 +48,11 @@ export const groupNamesOf = ({ by, by2 }: Pick<Panel, 'by' | 'by2'>): string[] =
 export const fieldOfPanel = ({ by }: Pick<Panel, 'by'>): string | undefined =>
   by === undefined || groupNames.has(by) ? undefined : by
 
+const mostRead = 1_000_000
+
+/** Whether to group so many calls by a field takes seconds: their documents are read. */
+export const areManyToRead = (calls: number): boolean => calls > mostRead
+
 /** Groups in the form of an aggregate request. */
 export const groupsOf = (panel: Pick<Panel, 'by' | 'by2'>): string[] => groupNamesOf(panel).map(fieldOfGroup)
 
