@@ -6,6 +6,7 @@ import { baseUrl, json } from './client.ts'
 import { watchedConnection } from './connection.ts'
 import { repeat, repetitions } from './repeat.ts'
 import { ApiFault } from './send.ts'
+import { boundUnused } from './unused-answers.ts'
 
 export type Session = Shapes['auth.session']['out']
 
@@ -86,6 +87,8 @@ export const queries = new Queries({
     },
   },
 })
+
+boundUnused(queries.getQueryCache())
 
 type ServerHealth = Shapes['service.health']['out']
 export type HealthStatus = ServerHealth['status']
