@@ -1,4 +1,5 @@
 // One line of the tree: where the span stands, what it is, what it took. Its bar is drawn on the canvas beside.
+import { memo } from 'react'
 import { columnMoney, count, duration, money, tokens } from '../engine/format.ts'
 import { textOf } from '../engine/span-columns.ts'
 import { kindOfSpan, statusOfSpan, type Tree } from '../engine/tree.ts'
@@ -15,12 +16,14 @@ type SpanProps = {
   isMatch: boolean
   /** Whether the row is shown alone, without the rows above and below it. */
   isFlat: boolean
-  onToggle(): void
+  onOpen(line: number, isOpen: boolean): void
 }
 
 const maxGuides = 24
 
-export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, isFlat, onToggle }: SpanProps) {
+/** Drawn again only where it says something else: each step of a scroll goes through all rows in view. */
+export const SpanRow = memo(function SpanRow(props: SpanProps) {
+  const { tree, line, index, isAt, isOpen, isMatch, isFlat, onOpen } = props
   const { spans, order, depth, end } = tree
   const span = order[line] as number
   const level = isFlat ? 0 : (depth[line] as number)
@@ -47,7 +50,7 @@ export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, isFlat, onTo
               tabIndex={-1}
               className={`twist${isOpen ? ' open' : ''}`}
               label={isOpen ? 'Close' : 'Open'}
-              onClick={onToggle}
+              onClick={() => onOpen(line, !isOpen)}
             />
           ) : (
             <span className="twist" />
@@ -81,7 +84,7 @@ export function SpanRow({ tree, line, index, isAt, isOpen, isMatch, isFlat, onTo
       </div>
     </div>
   )
-}
+})
 
 type TotalProps = {
   name: string

@@ -11,7 +11,7 @@ import {
   useState,
 } from 'react'
 import { duration } from '../engine/format.ts'
-import { idAt } from '../engine/span-columns.ts'
+import { idAt, spanOfId } from '../engine/span-columns.ts'
 import { matchesOf, nextMeant, type Tree, type View, visibleLines } from '../engine/tree.ts'
 import { Rows, type RowsHandle } from '../parts/rows.tsx'
 import { usePreference } from '../preferences.ts'
@@ -97,9 +97,10 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
   const collapsed = useMemo(() => {
     const marks = new Uint8Array(tree.order.length)
     // Spans are known by their ids: lines move when a running trace grows.
-    if (closed.size > 0)
-      for (let one = 0; one < marks.length; one++)
-        if (closed.has(idAt(tree.spans.ids, tree.order[one] as number))) marks[one] = 1
+    for (const id of closed) {
+      const span = spanOfId(tree.spans.ids, id)
+      if (span !== -1) marks[tree.lineOf[span] as number] = 1
+    }
     return marks
   }, [tree, closed])
   const lines = useMemo(
@@ -121,15 +122,18 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
     return -1
   }, [lines, line, mode])
 
-  const setOpen = (one: number, isOpen: boolean) => {
-    const id = idAt(tree.spans.ids, tree.order[one] as number)
-    setClosed((before) => {
-      const next = new Set(before)
-      if (isOpen) next.delete(id)
-      else next.add(id)
-      return next
-    })
-  }
+  const setOpen = useCallback(
+    (one: number, isOpen: boolean) => {
+      const id = idAt(tree.spans.ids, tree.order[one] as number)
+      setClosed((before) => {
+        const next = new Set(before)
+        if (isOpen) next.delete(id)
+        else next.add(id)
+        return next
+      })
+    },
+    [tree],
+  )
   const hasChildren = (one: number) => (tree.end[one] as number) > one + 1
   const isOpen = (one: number) => collapsed[one] === 0
   const parentOf = (one: number): number => {
@@ -227,7 +231,7 @@ export function TreeView({ tree, nowUs, view, window, line, onLine, handle }: Tr
               isFlat={mode !== undefined}
               isOpen={isOpen(one)}
               isMatch={needle !== '' && isFound(tree.order[one] as number)}
-              onToggle={() => setOpen(one, !isOpen(one))}
+              onOpen={setOpen}
             />
           )
         }}
