@@ -89,7 +89,7 @@ async function treeFigures(page: Page, spans: number, times: number): Promise<Fi
 }
 
 const heapOf = async (client: CDPSession): Promise<number> => {
-  // What one collection frees of values and elements that hold each other the next one finds.
+  // Values and elements that hold each other go by one collection after the other.
   for (let round = 0; round < 3; round++) {
     await client.send('HeapProfiler.collectGarbage')
     await new Promise((resolve) => setTimeout(resolve, 200))

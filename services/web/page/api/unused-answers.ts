@@ -1,14 +1,14 @@
 // Bounds how many answers are kept that nothing shows any more: keys may hold the moment, and then nobody asks for
 // them again.
 
-/** What is used of the library's cache. */
+/** The parts of the library's cache that are used. */
 type Query = { queryKey: readonly unknown[]; getObserversCount(): number }
 type Cache = {
   subscribe(listener: (event: { type: string; query: Query }) => void): void
   remove(query: Query): void
 }
 
-/** Of kinds whose answers are large; a kind is the first word of the key. Spans of one trace hold up to 16 MB. */
+/** Bounds of kinds whose answers are large; a kind is the first word of the key. Spans of one trace hold up to 16 MB. */
 const mostOf: ReadonlyMap<unknown, number> = new Map([
   ['trace', 3],
   ['comparison', 3],
@@ -18,7 +18,7 @@ const mostOf: ReadonlyMap<unknown, number> = new Map([
 ])
 const most = 60
 
-/** Of each kind those go first that were left longest ago by the last that showed them. */
+/** Lets those of a kind go first that were left longest ago by the last that showed them. */
 export function boundUnused(cache: Cache): void {
   const unused = new Map<unknown, Set<Query>>()
   cache.subscribe(({ type, query }) => {
