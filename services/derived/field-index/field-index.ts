@@ -22,8 +22,6 @@ const longestPageUs = 31 * 86_400_000_000
 /** Values that wait are written before long lest readers look for them in many payloads. */
 const soonBytes = 2 ** 20
 const aside = { background: true }
-/** Gathered values do not rest: they fill the memory, and cost many times as much once they have to be read back. */
-const withoutRest = () => 1
 const nowhere: Positions = { partitions: [], covered: [], upTo: [] }
 
 const parts = ['both', 'start', 'end'] as const
@@ -155,10 +153,8 @@ export function createFieldIndex(deps: {
 
   const derive = async (range: Record<string, unknown>): Promise<void> => {
     try {
-      const missing = await budget.run(() => writeGathered(range as Positions), {
-        isUrgent: true,
-        lateness: withoutRest,
-      })
+      // Without a turn of the budget: these values fill the memory, and cost many times as much once they are read back.
+      const missing = await writeGathered(range as Positions)
       if (missing.partitions.length > 0)
         await walkAll({ ...range, ...missing, minCovered: Math.min(...missing.covered) })
     } catch (error) {
