@@ -273,8 +273,8 @@ async function markCalls(state: State, calls: readonly StartedCall[]): Promise<v
     seconds.set(key, (seconds.get(key) ?? 0n) | (1n << BigInt(second % 60)))
     changed.add(key)
   }
-  const isBySecond = newCalls?.known !== undefined
-  // Rows under one position replace each other.
+  // Rows under one position replace each other: minutes that may be marked whole there stay so.
+  const isBySecond = newCalls?.known !== undefined && (state.markedUpTo?.get(0) ?? position) < position
   const rows = Array.from(changed, (key) => `${key},${isBySecond ? seconds.get(key) : 0}]`)
   await store.command(statement('dirty-buckets-of-new', {}, { rows: rows.join('\n') }))
 }

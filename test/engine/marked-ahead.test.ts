@@ -4,6 +4,7 @@ import type { Position } from '../../services/core/log/log.ts'
 import type { Store } from '../../services/core/store/store.ts'
 import { createGatheredFieldValues } from '../../services/derived/field-index/gathered.ts'
 import { createCallWriter } from '../../services/events/calls-writer.ts'
+import { segmentRows } from '../../services/events/segment-rows.ts'
 import { createApplier } from '../../services/worker/apply-batch.ts'
 import { createKnownCalls } from '../../services/worker/calls/known-calls.ts'
 import { complete } from '../fixtures/call-world.ts'
@@ -25,6 +26,15 @@ beforeEach(async () => {
   await store.command({ name: 'test', sql: 'TRUNCATE TABLE callhouse.call_marks', params: {} })
 })
 
+const batchAt = (
+  offset: number,
+  { rowCount, patchCount, rows }: { rowCount: number; patchCount: number; rows: Buffer },
+) => ({
+  ...{ topic: 'calls', partition: 0, firstOffset: offset, lastOffset: offset, oldestMs: 0 },
+  records: [{ offset, version: 1, rowCount, patchCount, clock: 0n, sizeBytes: rows.length }],
+  ...{ rowCount, patchCount, source: { bytes: [rows] } },
+})
+
 /** @param ownsTables whether no other process marks minutes */
 async function createWorld(ownsTables: boolean) {
   const known = ownsTables ? createKnownCalls({ store }) : undefined
@@ -36,23 +46,24 @@ async function createWorld(ownsTables: boolean) {
     deadLetters: { add: async () => expect.unreachable() },
     newCalls: { known, gathered },
   })
+  const rowsFrom = (second: number) => {
+    const writer = createCallWriter()
+    writer.add(complete(`call-${made++}`, { projectId: project, startedUs: (noon + second) * 1e6 }))
+    const [record] = writer.take()
+    if (!record) throw new Error('no rows')
+    return record
+  }
   return {
     gathered,
+    /** Applies a call that starts in this second once more, between two batches. */
+    reapply: async (second: number) =>
+      applier.reapply('calls', await segmentRows({ ...batchAt(calls.offset + 1, rowsFrom(second)) })),
     /** Marks calls by the second of the minute in which they start. */
     mark: (...seconds: number[]) =>
       applier.recountCalls(seconds.map((second) => ({ project, started_us: (noon + second) * 1e6 + 5 }))),
     async apply(second: number) {
       const offset = calls.offset + 1
-      const writer = createCallWriter()
-      writer.add(complete(`call-${made++}`, { projectId: project, startedUs: (noon + second) * 1e6 }))
-      const [record] = writer.take()
-      if (!record) throw new Error('no rows')
-      const { rowCount, patchCount, rows } = record
-      const batch = {
-        ...{ topic: 'calls', partition: 0, firstOffset: offset, lastOffset: offset, oldestMs: 0 },
-        records: [{ offset, version: 1, rowCount, patchCount, clock: 0n, sizeBytes: rows.length }],
-        ...{ rowCount, patchCount, source: { bytes: [rows] } },
-      }
+      const batch = batchAt(offset, rowsFrom(second))
       await applier.apply(batch)
       gathered.committed(batch)
       calls.offset = offset
@@ -96,6 +107,18 @@ it('the batch that comes under their position marks the whole minute, and its va
     covered: [],
     upTo: [],
   })
+})
+
+it('a minute that is marked whole under their position stays so, whichever comes first', async () => {
+  for (const isFirst of [true, false]) {
+    const { mark, apply, reapply } = await createWorld(true)
+    await apply(1)
+    if (isFirst) await mark(7)
+    await reapply(20)
+    await mark(9)
+    expect((await marked()).at(-1)).toEqual([calls.offset + 1, 'all'])
+    await apply(2)
+  }
 })
 
 it('minutes are marked where others write the tables too', async () => {
