@@ -1,4 +1,4 @@
--- Written by `npm run baseline`. Stands for the migrations up to 0047_orphan_roots.sql
+-- Written by `npm run baseline`. Stands for the migrations up to 0048_calls_by_op.sql
 
 CREATE TABLE IF NOT EXISTS callhouse.annotation_queue_items
 (
@@ -309,7 +309,12 @@ CREATE TABLE IF NOT EXISTS callhouse.call_stats
     usage_more_output_sum Array(Float64),
     usage_op Array(LowCardinality(String)),
     usage_user Array(LowCardinality(String)),
-    usage_is_by_model UInt8
+    usage_is_by_model UInt8,
+    call_op Array(LowCardinality(String)),
+    call_user Array(LowCardinality(String)),
+    call_count Array(UInt64),
+    call_errors Array(UInt64),
+    call_latencies Array(Array(UInt64)) CODEC(T64, ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(revision)
 PARTITION BY toYYYYMM(bucket)

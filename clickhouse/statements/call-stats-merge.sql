@@ -15,6 +15,20 @@ WITH
         WHERE seconds = {unit:UInt16}
             AND (project_id, if({unit:UInt16} = 60, toStartOfHour(bucket), toStartOfMinute(bucket))) IN (SELECT project_id, whole FROM due)
     ),
+    by_op AS
+    (
+        SELECT project_id, whole, root, count() > {mostKeys:UInt64} AS has_many, if(has_many, [], groupArray((op, user, n, failures, took))) AS entries
+        FROM
+        (
+            SELECT
+                project_id, whole, root, op, user, sum(entry.1) AS n, sum(entry.2) AS failures,
+                arraySort(groupArrayArray(if({unit:UInt16} = 1, entry.3, []))) AS took
+            FROM parts
+            ARRAY JOIN call_op AS op, call_user AS user, arrayZip(call_count, call_errors, call_latencies) AS entry
+            GROUP BY project_id, whole, root, op, user
+        )
+        GROUP BY project_id, whole, root
+    ),
     by_key AS
     (
         SELECT
@@ -59,7 +73,9 @@ SELECT
     c.project_id, if({unit:UInt16} = 60, 3600, 60), c.whole, c.root, c.version, c.calls, c.errors, c.timed, c.latency_sum, c.latency_min,
     c.latency_max, c.latency_ones, c.latency_zeros, c.latencies, u.models, u.tops, u.sums[1], u.sums[2], u.least[1],
     u.most[1], u.sums[3], u.least[2], u.most[2], u.sums[4], u.sums[5], u.least[3], u.most[3], u.sums[6], u.least[4], u.most[4],
-    u.sums[7], u.sums[8], u.sums[9], u.sums[10], u.sums[11], u.sums[12], u.ops, u.users, u.are_by_model
+    u.sums[7], u.sums[8], u.sums[9], u.sums[10], u.sums[11], u.sums[12], u.ops, u.users, u.are_by_model,
+    if(c.has_unknown, [], o.entries.1), if(c.has_unknown, [], o.entries.2), if(c.has_unknown, [], o.entries.3),
+    if(c.has_unknown, [], o.entries.4), if(c.has_unknown, [], o.entries.5)
 FROM
 (
     SELECT
@@ -68,10 +84,12 @@ FROM
         sum(parts.latency_sum) AS latency_sum, minIf(parts.latency_min, parts.timed > 0) AS latency_min,
         max(parts.latency_max) AS latency_max, sum(parts.latency_ones) AS latency_ones,
         sum(parts.latency_zeros) AS latency_zeros,
-        arraySort(groupArrayArray(if({unit:UInt16} = 1, parts.latencies, []))) AS latencies
+        arraySort(groupArrayArray(if({unit:UInt16} = 1, parts.latencies, []))) AS latencies,
+        max(parts.calls > 0 AND empty(parts.call_op)) AS has_unknown
     FROM parts
     GROUP BY project_id, whole, root
 ) AS c
+LEFT JOIN by_op AS o ON o.project_id = c.project_id AND o.whole = c.whole AND o.root = c.root
 LEFT JOIN
 (
     SELECT

@@ -4,8 +4,17 @@ WITH
     ${counted},
     counted AS
     (
-        SELECT project_id, bucket, root, count() AS calls, countIf(failed) AS errors, groupArrayIf(latency, has_latency) AS times
-        FROM one
+        SELECT
+            project_id, bucket, root, sum(n) AS calls, sum(failures) AS errors, arraySort(groupArrayArray(took)) AS times,
+            count() > {mostKeys:UInt64} AS has_many, if(has_many, [], groupArray((op, user, n, failures, took))) AS entries
+        FROM
+        (
+            SELECT
+                project_id, bucket, root, op, user, count() AS n, countIf(failed) AS failures,
+                arraySort(groupArrayIf(latency, has_latency)) AS took
+            FROM one
+            GROUP BY project_id, bucket, root, op, user
+        )
         GROUP BY project_id, bucket, root
     ),
     by_key AS
@@ -32,10 +41,10 @@ WITH
 SELECT
     d.project_id, {unit:UInt16}, d.bucket, d.root, {revision:UInt64}, c.calls, c.errors, length(c.times),
     arraySum(x -> toFloat64(x), c.times), if(empty(c.times), 0, arrayMin(c.times)), if(empty(c.times), 0, arrayMax(c.times)),
-    countEqual(c.times, 1), countEqual(c.times, 0), arraySort(c.times),
+    countEqual(c.times, 1), countEqual(c.times, 0), c.times,
     u.models, u.tops, u.sums[1], u.sums[2], u.least[1], u.most[1], u.sums[3], u.least[2], u.most[2], u.sums[4],
     u.sums[5], u.least[3], u.most[3], u.sums[6], u.least[4], u.most[4], u.sums[7], u.sums[8], u.sums[9], u.sums[10], u.sums[11],
-    u.sums[12], u.ops, u.users, u.is_by_model
+    u.sums[12], u.ops, u.users, u.is_by_model, c.entries.1, c.entries.2, c.entries.3, c.entries.4, c.entries.5
 FROM (SELECT project_id, bucket, arrayJoin([0, 1]) AS root FROM due) AS d
 LEFT JOIN counted AS c ON c.project_id = d.project_id AND c.bucket = d.bucket AND c.root = d.root
 LEFT JOIN

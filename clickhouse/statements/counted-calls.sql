@@ -56,7 +56,7 @@
                     AND (project_id, if({unit:UInt16} = 60, toStartOfMinute(at), toDateTime(at, 'UTC'))) IN (SELECT project_id, bucket FROM due)
             )) AS top,
             -- as a group of it is named: without project and version
-            if(notEmpty(usage_model), replaceRegexpOne(op_name, '^weave:///[^/]+/[^/]+/op/([^/:]+):[\\s\\S]*$', '\\1'), '') AS op,
+            replaceRegexpOne(op_name, '^weave:///[^/]+/[^/]+/op/([^/:]+):[\\s\\S]*$', '\\1') AS op,
             user_id AS user,
             notEmpty(usage_model) AND (start_ver, id) IN
             (

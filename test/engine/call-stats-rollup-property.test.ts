@@ -220,17 +220,15 @@ async function compare(times: number): Promise<void> {
 }
 
 const metricsOf = (fields: string[], ways: string[]) => fields.flatMap((field) => ways.map((as) => ({ field, as })))
-const byCalls = [
-  ...metricsOf(['latency_ms'], [...aggregations, 'p50', 'p99.9']),
-  ...metricsOf(['calls', 'errors'], ['sum', 'avg', 'min', 'max', 'count']),
-]
+const byCounts = metricsOf(['calls', 'errors'], ['sum', 'avg', 'min', 'max', 'count'])
+const byCalls = [...metricsOf(['latency_ms'], [...aggregations, 'p50', 'p99.9']), ...byCounts]
 const byUsage = [
   ...metricsOf(['input_tokens', 'output_tokens'], aggregations),
   ...metricsOf(['total_tokens', 'total_cost'], ['sum']),
 ]
 
-/** Answers by op or user whose usage came from statistics. */
-let rolledByKey = 0
+/** Answers by op or user that came from statistics: usage, and calls. */
+const rolledByKey = { usage: 0, calls: 0 }
 
 /** Aggregates that statistics can tell, against those of the calls themselves: a condition that all meet says that. */
 async function compareAggregates(times: number): Promise<void> {
@@ -254,7 +252,9 @@ async function compareAggregates(times: number): Promise<void> {
       bucket: random.pick([null, 'day', 'week', ...lengths]),
       filter: { trace_roots_only: rootsOnly },
       metrics:
-        groups?.[0] === 'model' ? byUsage : random.pick([byCalls, byUsage, [...byCalls.slice(0, 8), ...byUsage]]),
+        groups?.[0] === 'model'
+          ? byUsage
+          : random.pick([byCalls, byCalls.toReversed(), byCounts, byUsage, [...byCalls.slice(0, 8), ...byUsage]]),
       ...(groups && { group_by: groups, top: random.pick([1, 10]), rest: random.chance(0.7) }),
     }
     // A bound of the query is another one than those of the request.
@@ -266,8 +266,11 @@ async function compareAggregates(times: number): Promise<void> {
       await world.ask('/calls/aggregate', { ...asked, ...(bounded[0] && { query: { $expr: bounded[0] } }) }),
       await world.ask('/calls/aggregate', { ...asked, query: { $expr: { $and: [anyId.$expr, ...bounded] } } }),
     ]
-    const rolled = world.statements.slice(askedBefore).some((name) => /-(?:usage|costs)-rolled$/.test(name))
-    if (rolled && groups?.some((name) => name !== 'model')) rolledByKey++
+    const asks = world.statements.slice(askedBefore)
+    if (groups?.some((name) => name !== 'model')) {
+      if (asks.some((name) => /-(?:usage|costs)-rolled$/.test(name))) rolledByKey.usage++
+      if (asks.includes('calls.aggregate-rolled')) rolledByKey.calls++
+    }
     expect([want.status, asked]).toEqual([200, asked])
     expect({ asked, answer: found.json }).toEqual({ asked, answer: want.json })
   }
@@ -355,7 +358,8 @@ describe('time series', () => {
     await compare(runs(1, 5))
     await compareAggregates(runs(4, 30))
     await compareTotals(runs(4, 30))
-    expect(rolledByKey).toBeGreaterThan(runs(0, 6))
+    expect(rolledByKey.usage).toBeGreaterThan(runs(0, 6))
+    expect(rolledByKey.calls).toBeGreaterThan(runs(0, 6))
   }, 240_000)
 })
 

@@ -92,7 +92,7 @@ it('a rollup that nobody has begun is begun by the worker with partition 0, for 
   expect(await derived()).toEqual({})
   await holder([0]).refresh()
   expect(await derived()).toEqual(truth((name) => sent.get(name) as number))
-  expect(await coverNames()).toEqual(['call_counts', 'call_stats', 'call_stats_shared', 'trace_parts'])
+  expect(await coverNames()).toEqual(['call_counts', 'call_stats', 'call_stats_calls_by_op', 'trace_parts'])
   await expectExactCounts()
 })
 

@@ -39,14 +39,31 @@ async function ask(group: string) {
   }
 }
 
-it('tokens by op are read from the calls before anything is recounted, those by model from the statistics', async () => {
+async function calls() {
+  world.statements.length = 0
+  const times = { start: baseUs / 1e6, end: baseUs / 1e6 + 3600 }
+  const { json } = await world.ask('/calls/aggregate', {
+    ...times,
+    group_by: ['op_name'],
+    metrics: [{ field: 'calls', as: 'sum' }],
+  })
+  const { groups } = json as { groups: { keys: string[]; total: Record<string, number> }[] }
+  return {
+    isRolled: world.statements.includes('calls.aggregate-rolled'),
+    groups: Object.fromEntries(groups.map(({ keys, total }) => [keys[0], total['calls.sum']])),
+  }
+}
+
+it('calls and tokens by op are read from the calls before anything is recounted, those by model from the statistics', async () => {
+  expect(await calls()).toEqual({ isRolled: false, groups: { a: 1, b: 1 } })
   expect(await ask('op_name')).toEqual({ isRolled: false, groups: { a: 40, b: 40 } })
   expect(await ask('user')).toEqual({ isRolled: false, groups: { ada: 80 } })
   expect(await ask('model')).toEqual({ isRolled: true, groups: { m1: 81 } })
 })
 
-it('tokens by op come from the statistics once all of them are recounted', async () => {
+it('calls and tokens by op come from the statistics once all of them are recounted', async () => {
   await world.refresh()
+  expect(await calls()).toEqual({ isRolled: true, groups: { a: 1, b: 1 } })
   expect(await ask('op_name')).toEqual({ isRolled: true, groups: { a: 40, b: 40 } })
   expect(await ask('user')).toEqual({ isRolled: true, groups: { ada: 80 } })
   expect(await ask('model')).toEqual({ isRolled: true, groups: { m1: 80 } })

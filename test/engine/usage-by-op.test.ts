@@ -1,4 +1,4 @@
-// Tokens by op and user from the statistics of buckets, which tell only so many of them apart.
+// Calls and tokens by op and user from the statistics of buckets, which tell only so many of them apart.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseUs, type CallWorld, complete, createCallWorld } from '../fixtures/call-world.ts'
 
@@ -50,6 +50,42 @@ describe('usage by op and user', () => {
     expect(await ask(120, 120, 'op_name')).toEqual({ isRolled: true, groups: { a: 21, b: 22 } })
     expect(await ask(120, 120, 'user')).toEqual({ isRolled: true, groups: { ada: 43 } })
     expect(await ask(300, 60, 'op_name')).toEqual({ isRolled: true, groups: { named: 63 } })
+  }, 60_000)
+
+  it('is told beside calls, errors and latencies, from hours where these have what is asked for', async () => {
+    const dayUs = baseUs + 86_400e6
+    const call = (n: number, minute: number, opName: string) => {
+      const startedUs = dayUs + minute * 60e6
+      return complete(`took-${n}`, { startedUs, opName, endedUs: startedUs + n * 1_000, exception: n % 2 ? 'no' : '' })
+    }
+    // Two hours of two ops, and a minute with more of them than it tells apart.
+    await world.apply([
+      ...Array.from({ length: 8 }, (_, n) => call(n, 15 * n, n % 4 === 0 ? 'slow' : 'quick')),
+      ...['a', 'b', 'c', 'd'].map((op, n) => call(n + 10, 180, op)),
+    ])
+    await world.refresh()
+    const ask = async (minutes: number, metrics: object[]) => {
+      const before = world.statements.length
+      const times = { start: dayUs / 1e6, end: dayUs / 1e6 + minutes * 60 }
+      const { json } = await world.ask('/calls/aggregate', { ...times, group_by: ['op_name'], metrics })
+      const { groups } = json as { groups: { keys: string[]; total: Record<string, number> }[] }
+      return {
+        isRolled: world.statements.slice(before).includes('calls.aggregate-rolled'),
+        groups: Object.fromEntries(groups.map(({ keys, total }) => [keys[0], Object.values(total)])),
+      }
+    }
+    const counts = ['calls', 'errors'].map((field) => ({ field, as: 'sum' }))
+    const latencies = ['sum', 'min', 'max', 'p50'].map((as) => ({ field: 'latency_ms', as }))
+    const [slow, quick] = [
+      [2, 0, 4, 0, 4, 2],
+      [6, 4, 24, 1, 7, 4],
+    ]
+    expect(await ask(120, counts)).toEqual({ isRolled: true, groups: { quick: [6, 4], slow: [2, 0] } })
+    expect(await ask(120, [...counts, ...latencies])).toEqual({ isRolled: true, groups: { quick, slow } })
+    expect(await ask(240, [...counts, ...latencies])).toMatchObject({
+      isRolled: false,
+      groups: { quick, b: [1, 1, 11, 11, 11, 11] },
+    })
   }, 60_000)
 
   it('is none where no call has any, whichever way it is read', async () => {

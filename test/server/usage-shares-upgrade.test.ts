@@ -44,7 +44,7 @@ beforeAll(async () => {
   // As the version before left it: no shares, and statistics that were counted without them.
   const run = (sql: string) => server.now().store.command({ name: 'test', sql, params: {} })
   await run('TRUNCATE TABLE callhouse.usage_shares')
-  await run("ALTER TABLE callhouse.rollups DELETE WHERE name = 'call_stats_shared' SETTINGS mutations_sync = 2")
+  await run("ALTER TABLE callhouse.rollups DELETE WHERE name = 'call_stats_calls_by_op' SETTINGS mutations_sync = 2")
   await server.restart()
 })
 afterAll(() => server?.remove())

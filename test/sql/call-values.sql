@@ -935,15 +935,16 @@ FROM
     (
         SELECT
             start AS bucket,
-            calls,
-            errors,
-            timed,
-            latency_sum,
-            latency_min,
-            latency_max,
-            latency_ones,
-            latency_zeros,
-            latencies
+            toString() AS v0,
+            entry.1 AS calls,
+            entry.2 AS errors,
+            length(entry.3) AS timed,
+            arraySum(x -> toFloat64(x), entry.3) AS latency_sum,
+            if(empty(entry.3), 0, (entry.3)[1]) AS latency_min,
+            if(empty(entry.3), 0, (entry.3)[-1]) AS latency_max,
+            countEqual(entry.3, 1) AS latency_ones,
+            countEqual(entry.3, 0) AS latency_zeros,
+            entry.3 AS latencies
         FROM
         (
             SELECT
@@ -959,10 +960,14 @@ FROM
                 WHERE (project_id = {v1:String}) AND (((seconds = {v2:UInt32}) AND (bucket >= toDateTime({v0:Int64}, 'UTC')) AND (bucket < toDateTime({v3:Int64}, 'UTC'))) OR ((seconds = {v4:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v0:Int64}, 'UTC'))))
             ) AS c
         )
-        WHERE calls > 0
+        ARRAY JOIN
+            call_op AS op,
+            call_user AS user,
+            arrayZip(call_count, call_errors, call_latencies) AS entry
         UNION ALL
         SELECT
             bucket,
+            v0,
             toUInt64(1),
             toUInt64(failed),
             toUInt64(isNotNull(latency)),

@@ -8,22 +8,30 @@ SETTINGS max_threads = 1
 
 -- whether minutes know usage by model alone (call-stats.minutes-by-model)
 -- {"v0":"ent/proj","v1":60,"v2":60,"v3":7200}
-SELECT max(usage_is_by_model OR (length(usage_op) != length(usage_model)))
+SELECT max(usage_is_by_model OR (length(usage_op) != length(usage_model)) OR ((calls > 0) AND empty(call_op)))
 FROM callhouse.call_stats
 FINAL
-WHERE (project_id = {v0:String}) AND (((seconds = {v1:UInt32}) AND (bucket >= toDateTime({v2:Int64}, 'UTC')) AND (bucket < toDateTime({v3:Int64}, 'UTC'))) AND notEmpty(usage_model))
+WHERE (project_id = {v0:String}) AND ((seconds = {v1:UInt32}) AND (bucket >= toDateTime({v2:Int64}, 'UTC')) AND (bucket < toDateTime({v3:Int64}, 'UTC')))
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- what the usage of calls has (call-stats.usage-facts)
--- {"v0":"ent/proj","v1":3600,"v2":3600,"v3":7200,"v4":60,"v5":60}
+-- {"v0":"ent/proj","v1":1000000,"v2":60000000,"v3":3600,"v4":3600,"v5":7200,"v6":60,"v7":60}
+WITH
+    (
+        SELECT (count() > 0, max(notEmpty(usage_model)))
+        FROM callhouse.calls
+        WHERE (project_id = {v0:String}) AND ((started_at >= fromUnixTimestamp64Micro({v1:Int64}, 'UTC')) AND (started_at < fromUnixTimestamp64Micro({v2:Int64}, 'UTC')))
+    ) AS live
 SELECT
-    count() > 0,
+    live.1,
+    live.2,
+    max(notEmpty(usage_model)),
     max(arrayExists(n -> (n < 0), usage_input_min) OR arrayExists(n -> (n != 0), arrayConcat(usage_inside_sum, usage_billed_read_sum, usage_billed_write_sum, usage_billed_write_1h_sum, usage_more_output_sum))),
     max((root = 0) AND has(usage_top, 1)),
-    max(usage_is_by_model OR (length(usage_op) != length(usage_model)))
+    max(usage_is_by_model OR (length(usage_op) != length(usage_model)) OR ((calls > 0) AND empty(call_op)))
 FROM callhouse.call_stats
 FINAL
-WHERE (project_id = {v0:String}) AND ((((seconds = {v1:UInt32}) AND (bucket >= toDateTime({v2:Int64}, 'UTC')) AND (bucket < toDateTime({v3:Int64}, 'UTC'))) OR ((seconds = {v4:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v2:Int64}, 'UTC')))) AND notEmpty(usage_model))
+WHERE (project_id = {v0:String}) AND (((seconds = {v3:UInt32}) AND (bucket >= toDateTime({v4:Int64}, 'UTC')) AND (bucket < toDateTime({v5:Int64}, 'UTC'))) OR ((seconds = {v6:UInt32}) AND (bucket >= toDateTime({v7:Int64}, 'UTC')) AND (bucket < toDateTime({v4:Int64}, 'UTC'))))
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- traces of calls (usage.traces)

@@ -49,7 +49,7 @@ export const rollupTable: readonly Rollup[] = [
       // Two rows a bucket: of roots, and of other calls.
       parts: { counted, table: 'call_stats', secondRows: '120' },
     },
-    layout: 'call_stats_shared',
+    layout: 'call_stats_calls_by_op',
   },
   {
     name: 'trace_parts',

@@ -5,7 +5,7 @@ import { identifier, param, type Sql, sql } from '../../core/store/sql.ts'
 import { type Aggregate, aggregatesOf, type MetricSpec, type MetricSql } from '../call-stats/aggregates.ts'
 import { isCost, placeOfSum } from '../call-stats/costs.ts'
 import { callMetrics, usageMetrics } from '../call-stats/metrics.ts'
-import type { UsageKey } from '../call-stats/series.ts'
+import type { StatsKey } from '../call-stats/series.ts'
 import { ofHeader } from '../calls/conditions/conditions.ts'
 import { isDocument, plainNameSql, readsBySource } from '../calls/conditions/fields.ts'
 import type { DerivedField, Document, HeaderColumn } from '../calls/conditions/types.ts'
@@ -21,8 +21,8 @@ export type CallExpression = {
   documents: readonly Document[]
   /** Columns that are joined to the call. */
   derived?: readonly DerivedField[]
-  /** Statistics of usage tell it too. */
-  usageKey?: UsageKey
+  /** Statistics tell it too. */
+  statsKey?: StatsKey
 }
 
 const readOf = (value: Value, of: ColumnSql): CallExpression => {
@@ -96,7 +96,7 @@ export function groupKey(name: string, fields: Fields, counted: Counted = 'calls
       throw fault(400, 'A trace has the models of all its calls: count calls to group them by model')
     return 'model'
   }
-  if (name === 'op_name') return { sql: plainNameSql(ofHeader), columns: ['op_name'], documents: [], usageKey: 'op' }
+  if (name === 'op_name') return { sql: plainNameSql(ofHeader), columns: ['op_name'], documents: [], statsKey: 'op' }
   if (name === 'latency_range') {
     const latency = fieldRead(latencyFields[counted], fields)
     return { ...latency, sql: latencyRange(latency.sql) }
@@ -108,7 +108,7 @@ export function groupKey(name: string, fields: Fields, counted: Counted = 'calls
   return {
     ...read,
     sql: sql`ifNull(toString(${read.sql}), '')`,
-    ...(neutralName(field) === 'user_id' && { usageKey: 'user' }),
+    ...(neutralName(field) === 'user_id' && { statsKey: 'user' }),
   }
 }
 

@@ -6,7 +6,9 @@ import {
   readIsBilled,
   readSplit,
   readUsageFacts,
+  type Split,
   type StatsCache,
+  type UsageFacts,
 } from '../call-stats/rollup.ts'
 import { withFieldTimes } from '../calls/access/field-index.ts'
 import { createRefine, type Refined } from '../calls/conditions/refine.ts'
@@ -60,40 +62,64 @@ export type AskedGroups = {
 const readRows = async ({ store, options }: CallReader, statement: Query | false): Promise<AggregateRow[]> =>
   statement ? readTuples<AggregateRow>(store, statement, options) : []
 
-/** Reads statistics of minutes and hours: parts of buckets, and the parts of the range that have no calls. */
-async function readParts(asked: AskedGroups, times: Times, kinds: ReadonlySet<string>, length: Bucket) {
-  const { readers, keys, rootsOrSpans, cache } = asked
-  const { query, store: from, projectId, options } = readers.calls
-  // Parts of a bucket know nothing of filters, but for roots and times, and of keys those of usage alone.
-  const known = keys.every((key) => key === 'model' || key.usageKey !== undefined)
-  const mayMerge = query.facts.counted !== null && known && isWhole(length, 60) && !asked.oncePerTrace
-  const readsUsage = kinds.has('usage') || kinds.has('cost')
-  const range = mayMerge || readsUsage ? rangeWithin(readers.calls, times) : null
-  const source = { store: from, projectId, options, cache }
+/** What the statistics of minutes and hours know of the calls in a range. */
+type Known = {
+  /** null = nothing */
+  split: Split | null
+  facts: UsageFacts
+  areBilled: boolean
+  /** Whether they have the groups that are asked for, in buckets of whole minutes. */
+  hasGroups: boolean
+  /** Whether only minutes have them. */
+  isByMinute: boolean
+}
+
+export type KnownRange = { times: Times; known: Known }
+
+const readsUsage = (kinds: ReadonlySet<string>): boolean => kinds.has('usage') || kinds.has('cost')
+
+/** Reads what the statistics know; it holds for every later read of them. @param kinds of metrics that are asked for */
+export async function readKnown(asked: AskedGroups, times: Times, kinds: ReadonlySet<string>): Promise<Known> {
+  const { readers, keys, cache } = asked
+  const { query, store, projectId, options } = readers.calls
+  // Parts of a bucket know nothing of filters, but for roots and times, and of keys op, user and model alone.
+  const isTold = keys.every((key) => key === 'model' || key.statsKey !== undefined)
+  const mayMerge = query.facts.counted !== null && isTold && !asked.oncePerTrace
+  const isByOp = mayMerge && keys.some((key) => key !== 'model')
+  const range = mayMerge || readsUsage(kinds) ? rangeWithin(readers.calls, times) : null
+  const source = { store, projectId, options, cache }
   const split = range && (await readSplit(source, { startUs: range.fromUs, endUs: range.beforeUs }))
+  if (split === null) return { split, facts: anyUsage, areBilled: false, hasGroups: false, isByMinute: false }
   const [areBilled, facts] = await Promise.all([
     kinds.has('cost') && readIsBilled(source),
     // Without these facts a missing value would need a look at all payloads.
-    split === null || !readsUsage ? anyUsage : readUsageFacts(source, split),
+    readsUsage(kinds) || isByOp ? readUsageFacts(source, split) : anyUsage,
   ])
-  const isByOp = keys.some((key) => key !== 'model')
   // The minutes of an hour with more ops and users than it tells apart may each have few enough.
-  const readsMinutes = mayMerge && readsUsage && isByOp && facts.isByModel
-  const isByModel = readsMinutes && split !== null ? await areMinutesByModel(source, split) : facts.isByModel
-  const hasParts = mayMerge && !(isByOp && isByModel)
-  const byHour = isWhole(length, 3600) && !readsMinutes
-  const parts = split && hasParts ? { split, rootsOnly: rootsOrSpans, byHour } : undefined
-  const payloadsWithin = {
-    ...(split && facts.any && !facts.spans && { spansWithin: split.live }),
-    ...(split && facts.any && !facts.billed && areBilled && { unbilled: split }),
-  }
+  const isByMinute = isByOp && facts.isByModel
   return {
-    parts,
-    readsUsage,
+    split,
+    facts,
     areBilled,
-    hasUsage: facts.any,
-    usageWithin: facts.any ? undefined : split?.live,
-    payloadsWithin,
+    isByMinute,
+    hasGroups: mayMerge && !(isByMinute && (await areMinutesByModel(source, split))),
+  }
+}
+
+/** What is read of a range, by buckets of a length: parts of buckets, and the parts of the range that have no calls. */
+function sourcesOf({ split, facts, areBilled, hasGroups, isByMinute }: Known, length: Bucket, rootsOnly: boolean) {
+  if (split === null) return { calls: undefined, usage: undefined, usageWithin: undefined, payloadsWithin: {} }
+  const { live } = split
+  const ofUsage = facts.live.usage ? split : { ...split, live: [] }
+  const wanted = hasGroups && isWhole(length, 60) && { rootsOnly, byHour: isWhole(length, 3600) && !isByMinute }
+  return {
+    calls: wanted ? { ...wanted, split: facts.live.calls ? split : { ...split, live: [] } } : undefined,
+    usage: wanted && facts.any ? { ...wanted, split: ofUsage } : undefined,
+    usageWithin: facts.any ? undefined : ofUsage.live,
+    payloadsWithin: {
+      ...(facts.any && !facts.spans && { spansWithin: live }),
+      ...(facts.any && !facts.billed && areBilled && { unbilled: ofUsage }),
+    },
   }
 }
 
@@ -104,7 +130,7 @@ async function readParts(asked: AskedGroups, times: Times, kinds: ReadonlySet<st
  */
 export async function readAggregateRows(
   asked: AskedGroups,
-  times: Times,
+  { times, known }: KnownRange,
   kept: KeptGroups,
   kinds: ReadonlySet<string>,
   isBucketed: boolean,
@@ -112,36 +138,32 @@ export async function readAggregateRows(
   const { readers, keys, metrics, rootsOrSpans } = asked
   const length = isBucketed ? asked.bucket : null
   const bucket = bucketSql(length, asked.timezone)
-  const { parts, readsUsage, areBilled, hasUsage, usageWithin, payloadsWithin } = await readParts(
-    asked,
-    times,
-    kinds,
-    length,
-  )
+  const sources = sourcesOf(known, length, rootsOrSpans)
   const [calls, usage] = await Promise.all([
     kinds.has('calls') ? refinedWithin(readers.calls, times) : null,
-    readsUsage ? refinedWithin(readers.usage, times, usageWithin) : null,
+    readsUsage(kinds) ? refinedWithin(readers.usage, times, sources.usageWithin) : null,
   ])
-  const of = (refined: Refined, has: boolean): Grouped => ({
+  const of = (refined: Refined, parts: Grouped['parts']): Grouped => ({
     refined,
     keys,
     bucket,
     oncePerTrace: asked.oncePerTrace,
-    parts: has ? parts : undefined,
-    ...payloadsWithin,
+    parts,
+    ...sources.payloadsWithin,
   })
   const options = { isBucketed: isBucketed && asked.bucket !== null, rootsOrSpans }
   const isOfUsage = kinds.has('usage') && !(kinds.has('cost') && metrics.isUsageOfCosts)
+  const ofBilled = known.areBilled ? sources.usage : undefined
   const [ofCalls, ofUsage, ofCosts] = await Promise.all([
-    readRows(readers.calls, calls !== null && callGroupsQuery(of(calls, true), metrics, kept, options.isBucketed)),
     readRows(
-      readers.usage,
-      usage !== null && isOfUsage && usageGroupsQuery(of(usage, hasUsage), metrics.usage, kept, options),
+      readers.calls,
+      calls !== null && callGroupsQuery(of(calls, sources.calls), metrics, kept, options.isBucketed),
     ),
     readRows(
       readers.usage,
-      usage !== null && kinds.has('cost') && costGroupsQuery(of(usage, areBilled && hasUsage), kept, options),
+      usage !== null && isOfUsage && usageGroupsQuery(of(usage, sources.usage), metrics.usage, kept, options),
     ),
+    readRows(readers.usage, usage !== null && kinds.has('cost') && costGroupsQuery(of(usage, ofBilled), kept, options)),
   ])
   return { calls: ofCalls, usage: ofUsage, cost: ofCosts }
 }

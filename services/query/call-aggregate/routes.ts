@@ -22,7 +22,7 @@ import { pricesFor } from '../calls/model-prices.ts'
 import type { QueryStatsDeps } from '../calls/query-stats.ts'
 import { type AggregateRow, type AggregateRows, type AnswerShape, answerOf, topOf, unpricedOf } from './answer.ts'
 import { groupKey, metricsOf } from './metrics.ts'
-import { type AskedGroups, readAggregateRows, type Times } from './read-rows.ts'
+import { type AskedGroups, type KnownRange, readAggregateRows, readKnown, type Times } from './read-rows.ts'
 import { bucketsWithin } from './times.ts'
 
 export type AggregateDeps = Omit<QueryStatsDeps, 'cache'>
@@ -59,10 +59,15 @@ function keptRows(rows: readonly AggregateRow[], keys: readonly (readonly string
 }
 
 /** The greatest groups by the first metric, and rows that are known with them. */
-async function greatestGroups(asked: AskedGroups, times: Times, shape: AnswerShape, top: number): Promise<Greatest> {
+async function greatestGroups(
+  asked: AskedGroups,
+  range: KnownRange,
+  shape: AnswerShape,
+  top: number,
+): Promise<Greatest> {
   if (shape.keys === 0) return { kept: { keys: [], rest: true }, known: {} }
   const [{ of: by } = { of: 'calls' as const }] = shape.metrics.all
-  const found = await readAggregateRows(asked, times, { first: rankedGroups }, new Set([by]), false)
+  const found = await readAggregateRows(asked, range, { first: rankedGroups }, new Set([by]), false)
   const greatest = topOf(found, shape, top + 1)
   const kept = { keys: greatest.slice(0, top), rest: shape.rest }
   // Where the rest is not asked for, or no call is left for it, these are the values already. Costs have a row per model:
@@ -122,11 +127,13 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const book = metrics.costs.length > 0 ? await prices.of(projectId, { signal }) : null
     const shape = { keys: keys.length, metrics, book, rest: input.rest }
 
-    const { kept, known } = await greatestGroups(asked, times, shape, input.top)
+    const knownRange = async (of: Times) => ({ times: of, known: await readKnown(asked, of, kinds) })
+    const [range, rangeBefore] = await Promise.all([knownRange(times), before && knownRange(before)])
+    const { kept, known } = await greatestGroups(asked, range, shape, input.top)
     const others = unknownKinds(kinds, known, metrics)
     const [now, then] = await Promise.all([
-      readAggregateRows(asked, times, kept, others, true).then((found) => ({ ...found, ...known })),
-      before ? readAggregateRows(asked, before, kept, kinds, true) : null,
+      readAggregateRows(asked, range, kept, others, true).then((found) => ({ ...found, ...known })),
+      rangeBefore ? readAggregateRows(asked, rangeBefore, kept, kinds, true) : null,
     ])
     const unpriced = unpricedOf(now, shape)
     const groupsOf = (rows: AggregateRows, names: readonly string[]) =>

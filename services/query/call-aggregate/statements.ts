@@ -5,7 +5,7 @@ import type { Query } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import type { Aggregate } from '../call-stats/aggregates.ts'
 import { tokenSums } from '../call-stats/costs.ts'
-import { readsBilled } from '../call-stats/metrics.ts'
+import { ofLatencies, readsBilled } from '../call-stats/metrics.ts'
 import { callParts, usageParts, type Wanted } from '../call-stats/rollup.ts'
 import { listed, livePoints, liveValues, type Series } from '../call-stats/series.ts'
 import { withDocumentsAndDerived } from '../calls/conditions/conditions.ts'
@@ -59,7 +59,7 @@ function seriesOfReads(
   const query = { header: [], payload: [], derivedFields: conditions.derived.fields }
   const own = reads.flatMap(({ read }) => read.columns)
   const columns = new Set([...(oncePerTrace === true ? traceColumns : headerColumns), ...own] as HeaderColumn[])
-  const keys = reads.map(({ name, read }) => ({ name, sql: read.sql, usageKey: read.usageKey }))
+  const keys = reads.map(({ name, read }) => ({ name, sql: read.sql, statsKey: read.statsKey }))
   const from = (project: ProjectScope, where: Sql[]) => {
     const read = { columns, needs: documents, derived }
     const rows = withDocumentsAndDerived(project, scope, where, read, conditions.derived)
@@ -157,19 +157,24 @@ export function callGroupsQuery(
 ): Query {
   const { keys, parts } = asked
   const series = seriesOfReads(asked, [...readsOfKeys(keys, modelsOfCall), ...metrics.values])
-  if (parts && keys.length === 0 && isMerged(metrics.calls)) {
-    const byHour = parts.byHour && !metrics.calls.some(({ isPercentile }) => isPercentile)
+  const [first] = metrics.calls
+  if (parts && !keys.includes('model') && isMerged(metrics.calls)) {
+    // Hours do not keep the latencies themselves.
+    const readsMinutes = metrics.calls.some(
+      ({ isPercentile, column }) => isPercentile || (keys.length > 0 && column === ofLatencies),
+    )
+    const by = first ? sqlOf(first, true) : sql`sum(calls)`
     return grouped(
       'calls.aggregate',
       asked,
-      { keys, kept: ask, isBucketed, aggregates: metrics.calls, by: sql`sum(calls)`, points: sql`sum(calls)` },
-      (project) => callParts(project, series, { ...parts, byHour }),
+      { keys, kept: ask, isBucketed, aggregates: metrics.calls, by, points: sql`sum(calls)` },
+      (project) => callParts(project, series, { ...parts, byHour: parts.byHour && !readsMinutes }),
     )
   }
   return grouped(
     'calls.aggregate',
     asked,
-    { keys, kept: ask, isBucketed, aggregates: metrics.calls, by: metrics.calls[0]?.sql ?? sql`points` },
+    { keys, kept: ask, isBucketed, aggregates: metrics.calls, by: first?.sql ?? sql`points` },
     (project) => liveValues(project, series),
   )
 }
@@ -185,7 +190,7 @@ function usageRows(asked: Grouped, aggregates: readonly Aggregate[], { rootsOrSp
   const series = seriesOfReads(asked, own)
   const models = keys.flatMap((key, n) => (key === 'model' ? [sql`, model AS ${identifier(keyName(n))}`] : []))
   const withKeys = (rows: Sql): Sql => sql`(SELECT *${join(models, '')} FROM ${rows})`
-  if (parts && isMerged(aggregates) && own.every(({ read }) => read.usageKey !== undefined))
+  if (parts && isMerged(aggregates) && own.every(({ read }) => read.statsKey !== undefined))
     return {
       points: { points: sql`sum(points)` },
       rowsOf: (project: ProjectScope) =>

@@ -2,6 +2,10 @@
 import { identifier, type Sql, sql } from '../../core/store/sql.ts'
 import type { Aggregate, MetricSql } from './aggregates.ts'
 
+/** Column of parts with the latencies themselves: by op and user all aggregates of latencies are made of it. */
+export const ofLatencies = 'latencies'
+const everyWay = ['sum', 'avg', 'min', 'max', 'count', 'count_true', 'count_false'] as const
+
 /** Over the rows of `liveValues`, and over those of `rolledCallsQuery`. */
 export const callMetrics: Record<'latency_ms' | 'call_count' | 'error_count', MetricSql> = {
   latency_ms: {
@@ -15,6 +19,7 @@ export const callMetrics: Record<'latency_ms' | 'call_count' | 'error_count', Me
       count_true: sql`sum(latency_ones)`,
       count_false: sql`sum(latency_zeros)`,
     },
+    columns: Object.fromEntries(everyWay.map((as) => [as, ofLatencies])),
     mergedPercentiles: {
       none: sql`sum(timed) = 0`,
       of: (levels) => sql`quantilesExactInclusiveArray(${levels})(latencies)`,

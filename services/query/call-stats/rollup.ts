@@ -7,6 +7,7 @@ import { identifier, join, param, type Sql, sql } from '../../core/store/sql.ts'
 import type { Query, QueryOptions, Store } from '../../core/store/store.ts'
 import { type ProjectScope, projectQuery } from '../../events/project-query.ts'
 import { type Covered, type CoveredBySlot, coveredOf, pastPositions, readCovered } from '../calls/access/counts.ts'
+import { withinAny } from '../calls/scope.ts'
 import { asNumbers, readTuples } from '../compact-rows.ts'
 import type { Aggregate } from './aggregates.ts'
 import { billedSums, readsBilled } from './metrics.ts'
@@ -70,7 +71,12 @@ type Source = { store: Pick<Store, 'bytes'>; projectId: ProjectId; options: Quer
  * earlier build may have done that already.
  */
 export async function readIsBilled({ store, projectId, options, cache }: Source): Promise<boolean> {
-  for (const layout of ['call_stats_shared', 'call_stats_by_op', 'call_stats_billed'] as const)
+  for (const layout of [
+    'call_stats_calls_by_op',
+    'call_stats_shared',
+    'call_stats_by_op',
+    'call_stats_billed',
+  ] as const)
     cache.isBilled ||= (await readCovered(store, projectId, layout, options)).length > 0
   return cache.isBilled
 }
@@ -114,32 +120,42 @@ export async function readSplit(
   return split.whole.length === 0 ? null : split
 }
 
-/** Facts about calls that otherwise only their payloads would show. */
+/** Facts about the calls of a split that otherwise only their payloads, or another look at them, would show. */
 export type UsageFacts = {
-  /** Usage at all. */
+  /** Calls in the part of its time that is read from these, and such with usage. */
+  live: { calls: boolean; usage: boolean }
+  /** Usage in its whole minutes. */
   any: boolean
   /** Anything that is billed beside the tokens in and out. */
   billed: boolean
   /** Usage of spans that are no roots. */
   spans: boolean
-  /** Whether statistics know it by model alone, of some bucket: not by op and user. */
+  /** Whether statistics know them by model alone, of some bucket: not by op and user. */
   isByModel: boolean
 }
 
-export const anyUsage: UsageFacts = { any: true, billed: true, spans: true, isByModel: true }
+export const anyUsage: UsageFacts = {
+  live: { calls: true, usage: true },
+  any: true,
+  billed: true,
+  spans: true,
+  isByModel: true,
+}
 
-const knowsModelOnly = sql`usage_is_by_model OR length(usage_op) != length(usage_model)`
+const knowsModelOnly = sql`usage_is_by_model OR length(usage_op) != length(usage_model) OR (calls > 0 AND empty(call_op))`
 
 /** Facts about usage. Where something is taken off, a count is below zero. */
-export const usageFactsQuery = (projectId: ProjectId, { whole }: Split): Query =>
+export const usageFactsQuery = (projectId: ProjectId, { whole, live }: Split): Query =>
   projectQuery('call-stats.usage-facts', projectId, (project) => {
-    const where = sql`${bucketConditions(whole, true)} AND notEmpty(usage_model)`
+    const where = bucketConditions(whole, true)
     const sums = ['inside', 'billed_read', 'billed_write', 'billed_write_1h', 'more_output']
     const billed = join(
       sums.map((name) => identifier(`usage_${name}_sum`)),
       ', ',
     )
-    return sql`SELECT count() > 0,
+    const besides = project.from('calls', { where: withinAny(sql`started_at`, live) })
+    return sql`WITH (SELECT (count() > 0, max(notEmpty(usage_model))) ${besides}) AS live
+    SELECT live.1, live.2, max(notEmpty(usage_model)),
       max(arrayExists(n -> n < 0, usage_input_min) OR arrayExists(n -> n != 0, arrayConcat(${billed}))),
       max(root = 0 AND has(usage_top, 1)),
       max(${knowsModelOnly}) ${project.from('call_stats', { final: true, where })} ${asNumbers}`
@@ -154,15 +170,17 @@ function isHidden(projectId: ProjectId, { whole }: Split): boolean {
 /** Facts about the calls that begin in the whole minutes of a split, whatever the conditions are. */
 export async function readUsageFacts({ store, projectId, options }: Source, split: Split): Promise<UsageFacts> {
   if (isHidden(projectId, split)) return anyUsage
-  const rows = await readTuples<[number, number, number, number]>(store, usageFactsQuery(projectId, split), options)
-  const [[any, billed, spans, isByModel] = [1, 1, 1, 1]] = rows
-  return { any: any > 0, billed: billed > 0, spans: spans > 0, isByModel: isByModel > 0 }
+  const [row = []] = await readTuples<number[]>(store, usageFactsQuery(projectId, split), options)
+  const [calls = true, usage = true, any = true, billed = true, spans = true, isByModel = true] = row.map(
+    (fact) => fact > 0,
+  )
+  return { live: { calls, usage }, any, billed, spans, isByModel }
 }
 
-/** Whether any minute tells usage by model alone: it has fewer ops and users than its hour. */
+/** Whether any minute tells its calls by model alone: it has fewer ops and users than its hour. */
 export const minutesByModelQuery = (projectId: ProjectId, { whole }: Split): Query =>
   projectQuery('call-stats.minutes-by-model', projectId, (project) => {
-    const where = sql`${bucketConditions(whole, false)} AND notEmpty(usage_model)`
+    const where = bucketConditions(whole, false)
     return sql`SELECT max(${knowsModelOnly}) ${project.from('call_stats', { final: true, where })} ${asNumbers}`
   })
 
@@ -216,14 +234,25 @@ function rolledRows(project: ProjectScope, series: Series, { split, rootsOnly }:
 const withLive = (rolled: Sql, live: Sql, { live: ranges }: Split): Sql =>
   ranges.length === 0 ? rolled : sql`${rolled} UNION ALL ${live}`
 
+/** The keys of a series, by the lists of a bucket that have them. */
+const rolledKeys = (series: Series): Sql =>
+  keysOf(series, ({ name, statsKey }) => sql`toString(${identifier(statsKey as string)}) AS ${identifier(name)}`)
+
 /**
- * Parts of buckets as a subquery: each stands for many calls, or for one.
+ * Parts of buckets by the keys of the series, as a subquery: each stands for many calls, or for one.
  * @param byHour whether the statistics of hours have what is read of them
  */
 export function callParts(project: ProjectScope, series: Series, wanted: Wanted & { byHour: boolean }): Sql {
-  const rolled = sql`SELECT start AS bucket, calls, errors, timed, latency_sum, latency_min, latency_max, latency_ones,
-        latency_zeros, latencies FROM ${rolledRows(project, series, wanted, wanted.byHour)} WHERE calls > 0`
-  const live = sql`SELECT bucket, toUInt64(1), toUInt64(failed), toUInt64(isNotNull(latency)), ifNull(latency, 0),
+  const rows = rolledRows(project, series, wanted, wanted.byHour)
+  const rolled = series.keys?.length
+    ? sql`SELECT start AS bucket${rolledKeys(series)}, entry.1 AS calls, entry.2 AS errors, length(entry.3) AS timed,
+        arraySum(x -> toFloat64(x), entry.3) AS latency_sum, if(empty(entry.3), 0, entry.3[1]) AS latency_min,
+        if(empty(entry.3), 0, entry.3[-1]) AS latency_max, countEqual(entry.3, 1) AS latency_ones, countEqual(entry.3, 0) AS latency_zeros,
+        entry.3 AS latencies
+      FROM ${rows} ARRAY JOIN call_op AS op, call_user AS user, arrayZip(call_count, call_errors, call_latencies) AS entry`
+    : sql`SELECT start AS bucket, calls, errors, timed, latency_sum, latency_min, latency_max, latency_ones,
+        latency_zeros, latencies FROM ${rows} WHERE calls > 0`
+  const live = sql`SELECT bucket${namedKeys(series)}, toUInt64(1), toUInt64(failed), toUInt64(isNotNull(latency)), ifNull(latency, 0),
         toUInt64(ifNull(latency, 0)), toUInt64(ifNull(latency, 0)), toUInt64(ifNull(latency = 1, 0)),
         toUInt64(ifNull(latency = 0, 0)), if(isNull(latency), [], [toUInt64(assumeNotNull(latency))])
       FROM ${liveValues(project, liveSeries(series, wanted.split))}`
@@ -262,7 +291,7 @@ const pointColumns: Readonly<Record<string, Sql>> = {
 }
 
 /**
- * Parts of buckets by model, and by the keys of the series, as a subquery: each of these is a `usageKey`. Every list that is joined is read, so only those that the aggregates need are
+ * Parts of buckets by model, and by the keys of the series, as a subquery: each of these is a `statsKey`. Every list that is joined is read, so only those that the aggregates need are
  * named.
  */
 export function usageParts(
@@ -278,16 +307,12 @@ export function usageParts(
       '',
     )
   const lists = columns((name) => sql`${identifier(`usage_${name}`)} AS ${identifier(name)}`)
-  const usageKeys = [...new Set((series.keys ?? []).flatMap(({ usageKey }) => usageKey ?? []))]
+  const statsKeys = [...new Set((series.keys ?? []).flatMap(({ statsKey }) => statsKey ?? []))]
   const keyLists = join(
-    usageKeys.map((key) => sql`, ${identifier(`usage_${key}`)} AS ${identifier(key)}`),
+    statsKeys.map((key) => sql`, ${identifier(`usage_${key}`)} AS ${identifier(key)}`),
     '',
   )
-  const rolledKeys = keysOf(
-    series,
-    ({ name, usageKey }) => sql`toString(${identifier(usageKey as string)}) AS ${identifier(name)}`,
-  )
-  const rolled = sql`SELECT start AS bucket${rolledKeys}, toString(model) AS model, points${columns(identifier)}
+  const rolled = sql`SELECT start AS bucket${rolledKeys(series)}, toString(model) AS model, points${columns(identifier)}
       FROM ${rolledRows(project, series, { split, rootsOnly: false }, true)}
       ARRAY JOIN usage_model AS model, usage_points AS points${rootsOnly ? sql`, usage_top AS top` : sql``}${keyLists}${lists}
       ${rootsOnly ? sql`WHERE top = 1` : sql``}`

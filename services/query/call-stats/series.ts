@@ -10,10 +10,10 @@ import { asNumbers } from '../compact-rows.ts'
 import type { Aggregate } from './aggregates.ts'
 import { readsBilled } from './metrics.ts'
 
-/** The list of the usage of buckets that has it. */
-export type UsageKey = 'op' | 'user'
+/** The list of a bucket's calls, and of its usage, that has it. */
+export type StatsKey = 'op' | 'user'
 
-type SeriesKey = { name: string; sql: Sql; usageKey?: UsageKey | undefined }
+type SeriesKey = { name: string; sql: Sql; statsKey?: StatsKey | undefined }
 
 /** Calls that begin in [startUs, endUs) and meet a query on light columns. */
 export type Series = {

@@ -249,6 +249,7 @@ type CoveredRollup =
   | 'call_counts'
   | 'call_stats'
   | 'trace_parts'
+  | 'call_stats_calls_by_op'
   | 'call_stats_shared'
   | 'call_stats_by_op'
   | 'call_stats_billed'
