@@ -26,8 +26,10 @@ import { runs } from '../fixtures/runs.ts'
 const numRuns = runs(200, 5_000)
 
 describe('a filter', () => {
-  const value = fc.oneof(fc.string({ maxLength: 12 }), fc.integer(), fc.boolean(), fc.constant(null))
+  const dayAndTime = fc.constantFrom('2026-01-05', '12:00', '+02:00', 'pm')
+  const value = fc.oneof(fc.string({ maxLength: 12 }), dayAndTime, fc.integer(), fc.boolean(), fc.constant(null))
   const field = fc.constantFrom(
+    'started',
     'status',
     'latency',
     'inputs.k',
@@ -50,7 +52,7 @@ describe('a filter', () => {
     fc.record({
       type: fc.constant('word' as const),
       not: fc.boolean(),
-      text: fc.string({ minLength: 1, maxLength: 12 }),
+      text: fc.oneof(fc.string({ minLength: 1, maxLength: 12 }), dayAndTime),
     }),
   )
   const group = (inner: fc.Arbitrary<Term>): fc.Arbitrary<Term> =>

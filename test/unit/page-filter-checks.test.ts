@@ -15,7 +15,7 @@ import {
 } from '../../services/web/page/engine/completion.ts'
 import { filterFields, pathOf } from '../../services/web/page/engine/filter-fields.ts'
 import { requestOf } from '../../services/web/page/engine/query-request.ts'
-import { parseQuery } from '../../services/web/page/engine/query-text.ts'
+import { parseQuery, queryText } from '../../services/web/page/engine/query-text.ts'
 
 const problems = (q: string) => parsed(q).problems.map(({ message, fixes }) => [message, ...fixes.map((fix) => fix.q)])
 const request = (q: string) => requestOf(parseQuery(q), 'a/b')
@@ -118,6 +118,34 @@ describe('the request of a field to the server', () => {
     expect(query('tokens>1.5k')).toEqual(above('tokens', 1500))
     expect(query('cost>$0.001')).toEqual(above('cost', 0.001))
     expect(query('name:answer')).toEqual({ $eq: [field('summary.weave.trace_name'), { $literal: 'answer' }] })
+  })
+
+  it.each([
+    ['started>2026-01-05 12:00', 'started>2026-01-05T12:00'],
+    ['-ended<=2026-01-05  9:05:30 OR x', '-ended<=2026-01-05T09:05:30 OR x'],
+    ['(started>=2026-1-5 12:00:30.5Z) x', '(started>=2026-01-05T12:00:30.5Z) x'],
+    ['started<2026-01-05 12:00 +02:00 12:30', 'started<2026-01-05T12:00+02:00 "12:30"'],
+    // A word of a time stays one behind a day of its own, and behind other fields.
+    ['started>2026-01-05 "12:00"', 'started>2026-01-05 "12:00"'],
+    ['inputs.day:2026-01-05 12:00', 'inputs.day:2026-01-05 "12:00"'],
+  ])('a time of the day belongs to the day before it, and is written so: %s', (q, written) => {
+    expect(queryText(parseQuery(q))).toBe(written)
+    expect([problems(q), parseQuery(written)]).toEqual([[], parseQuery(q)])
+  })
+
+  it('a day with a time of the day is an instant, and refused where it is none', () => {
+    const above = (name: string, text: string) => ({
+      $gt: [field(name), { $literal: Date.parse(text) / 1000 }],
+    })
+    expect(query('started>2026-01-05 12:00:30Z')).toEqual(above('started_at', '2026-01-05T12:00:30Z'))
+    expect(query('ended>2026-01-05 12:00')).toEqual(above('ended_at', '2026-01-05T12:00'))
+    expect(problems('since>2026-01-05 12:00')).toEqual([
+      ['Unknown field since', 'started>2026-01-05T12:00', '"since>2026-01-05T12:00"'],
+    ])
+    for (const text of ['25:00', '12:60', '2:00 PM', '12:00h']) {
+      const message = `${problems(`started>2026-01-05 ${text}`)[0]?.[0]}`
+      expect(message).toMatch(/^started must be a time, such as started>2026-01-05T12:00, not 2026-01-05T/)
+    }
   })
 
   it('names that programs send are attributes of calls and of spans; end users are no users of keys', () => {

@@ -111,6 +111,7 @@ describe('a value that a field does not have', () => {
     'started>2026-00-10',
     'started>2026-01-00',
     'ended<2026-01-05T25:00',
+    'ended<2026-01-05T12:00pm',
     'ended<soon',
     'started>2026',
     'started>"5 Jan 2026"',

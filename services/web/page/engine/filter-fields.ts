@@ -175,6 +175,9 @@ const byWordOf: Record<RowsOf, ReadonlyMap<string, string>> = {
   traces: new Map([...wordsOf(filterFields), ...wordsOf(ofWholeTraces)]),
 }
 
+/** Whether a name, or the field that its word stands for, has times as values. */
+export const takesTimes = (name: string): boolean => own(byWordOf.calls.get(name) ?? name)?.kind === 'time'
+
 /** The field that is meant by a name that is none; undefined where nothing is near. */
 function nearestField(name: string, rows: RowsOf): string | undefined {
   const byWord = byWordOf[rows]

@@ -1,5 +1,5 @@
 // The one line that filters calls: text to tree, tree to text, and tree to the request that the server understands.
-import { type FieldKind, kindOfField } from './filter-fields.ts'
+import { type FieldKind, kindOfField, takesTimes } from './filter-fields.ts'
 
 export type Literal = string | number | boolean | null
 export type Operator = ':' | '=' | '>' | '>=' | '<' | '<=' | '~'
@@ -46,6 +46,10 @@ const amounts = /^(?:k|thousand|m|mio|millions?|g|bn?|billions?|tokens?|usd|doll
  */
 const unitsApart: Partial<Record<FieldKind, RegExp>> = { duration: /^/, number: amounts, money: amounts }
 
+/** A time of the day, and what else may belong to one: half of the day, or zone. */
+const clock = /^\d{1,2}:\d{2}/
+const clockBehind = /^\s+(\d{1,2}:\d{2}[^\s(),"]*)(?:\s+([ap]m|utc|gmt|z|[+-]\d{2}:?\d{2})(?=[\s),]|$))?/i
+
 type Reader = { text: string; at: number; depth: number }
 
 const space = (reader: Reader): void => {
@@ -81,7 +85,17 @@ function literal(reader: Reader, field: string): Literal {
   if (text === '') throw new QueryFault(`Missing value after ${field}`, from)
   if (text === 'true' || text === 'false') return text === 'true'
   if (text === 'null') return null
-  return numberOf(reader, field, text) ?? text
+  return numberOf(reader, field, text) ?? (takesTimes(field) ? timeOf(reader, text) : text)
+}
+
+/** A day with the time that stands behind it, in the form that has no blank. */
+function timeOf(reader: Reader, text: string): string {
+  const behind = /^\d{4}-\d{1,2}-\d{1,2}$/.test(text) && clockBehind.exec(reader.text.slice(reader.at))
+  if (!behind) return text
+  const [all, time = '', zone = ''] = behind
+  reader.at += all.length
+  const day = text.replaceAll(/(?<!\d)\d(?!\d)/g, '0$&')
+  return `${day}T${time.replace(/^\d:/, '0$&')}${zone}`
 }
 
 /** A text as a number of the field, or with the word behind it that is no unit of it; undefined where it is neither. */
@@ -219,6 +233,7 @@ export function termText(one: Term): string {
         one.text !== 'OR' &&
         !fieldForm.test(one.text) &&
         !amounts.test(one.text) &&
+        !clock.test(one.text) &&
         !/^(?:has|is):/.test(one.text)
       return sign + (isPlain ? one.text : `"${one.text.replace(/["\\]/g, '\\$&')}"`)
     }
