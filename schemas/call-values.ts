@@ -7,7 +7,7 @@ import { callsFilter, expressionQuery } from './query.ts'
 export const callsCellsRequest = z.object({
   project_id: text(),
   call_ids: atMost(list(text()), 500),
-  paths: atMost(list(text()), 40).describe(
+  paths: atMost(list(text()), 50).describe(
     'fields as `$getField` takes them, of the call itself; `-1` to `-99` are items of a list, counted from its end',
   ),
   max_chars: bounded(1, 4_000, 240),

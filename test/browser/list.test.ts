@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
-import { call, everybodysFaults, type Opened } from './world.ts'
+import { call, everybodysFaults, newId, type Opened } from './world.ts'
 
 let world: Filled
 let home: string
@@ -44,11 +44,21 @@ describe('calls', () => {
 
   it('are filtered and shown by metadata under the name that was sent, as soon as the server knows it', async () => {
     let asked = 0
+    const ofSpan = (name: string) => `attributes.otel_span.attributes.${name}`
+    const id = newId()
+    const otel_dump = { attributes: { metadata: { tenant: 'of-a-span' }, shard: 'seven' } }
+    await world.send([{ ...call('acme/list', { id }), otel_dump }])
     await page.route('**/calls/fields', async (route) => {
       const path = 'attributes.metadata.tenant'
       const fields = [{ path, types: { string: 3 }, calls: 3 }]
       // The index of names follows the calls.
-      await route.fulfill({ json: { fields: asked++ === 0 ? [] : fields, sampled_calls: 3 } })
+      const ofSpans = ['metadata.tenant', 'shard'].map((name) => ({
+        path: ofSpan(name),
+        types: { string: 2 },
+        calls: 2,
+      }))
+      const span_attributes = { fields: ofSpans, sampled_calls: 2 }
+      await route.fulfill({ json: { fields: asked++ === 0 ? [] : fields, sampled_calls: 3, span_attributes } })
     })
     await go(`${home}?view=all`)
     await page.locator('.row .name').first().waitFor()
@@ -67,8 +77,17 @@ describe('calls', () => {
     await chooser.getByRole('searchbox').fill('metadata.region')
     await chooser.getByRole('checkbox', { name: /^metadata\.region/ }).check()
     await page.waitForURL((to) => to.searchParams.get('cols')?.endsWith('attributes.metadata.region') === true)
+    await chooser.getByText('From the latest 3 calls and 2 spans.').waitFor()
+    await chooser.getByRole('searchbox').fill('shard')
+    await chooser.getByRole('checkbox', { name: 'shard' }).check()
+    await page.waitForURL((to) => to.searchParams.get('cols')?.endsWith(ofSpan('shard')) === true)
     await page.keyboard.press('Escape')
     await page.getByRole('columnheader', { name: 'metadata.tenant' }).waitFor()
+    await page.getByRole('columnheader', { name: 'shard' }).waitFor()
+    // The column of a name has the values of spans, too.
+    const row = page.locator('.row', { hasText: 'seven' })
+    await row.getByText('of-a-span').waitFor()
+    await world.server.send('/calls/delete', { project_id: 'acme/list', call_ids: [id] })
     await page.unroute('**/calls/fields')
   })
 

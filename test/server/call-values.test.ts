@@ -110,7 +110,7 @@ describe('cells', () => {
   it('are bounded, and no call has what lies beside it', async () => {
     const ids = Array.from({ length: 501 }, (_, n) => idOf(n))
     expect((await refused('/calls/cells', { call_ids: ids, paths: ['inputs'] }))[0]).toBe(422)
-    expect((await refused('/calls/cells', { call_ids: [], paths: Array(41).fill('inputs') }))[0]).toBe(422)
+    expect((await refused('/calls/cells', { call_ids: [], paths: Array(51).fill('inputs') }))[0]).toBe(422)
     expect((await refused('/calls/cells', { call_ids: [], paths: ['inputs'], max_chars: 4_001 }))[0]).toBe(422)
     expect(await refused('/calls/cells', { call_ids: [], paths: ['nothing'] })).toEqual([
       422,

@@ -80,6 +80,25 @@ describe('attributes of spans', () => {
     expect(await fieldsOf({ project_id: 'acme/span-attributes-none' })).toEqual({ ...none, span_attributes: none })
   })
 
+  it('are cells of the calls that were sent as spans, also in raw spans that refer to their calls', async () => {
+    const paths = ['tenant', 'metadata.tenant', 'shard', 'db.system', 'db.system.name', 'db'].map(
+      (name) => `${above}.${name}`,
+    )
+    type Cells = { cells: Record<string, ({ type: string; text: string } | null)[]> }
+    const { cells } = await server.send<Cells>('/calls/cells', { project_id, call_ids: [idOf(2), idOf(9)], paths })
+    const texts = (n: number) => cells[idOf(n)]?.map((cell) => cell && [cell.type, cell.text])
+    expect(texts(2)).toEqual([
+      ['string', 'North East'],
+      ['string', 'North East'],
+      ['number', '2'],
+      // A value that holds others is shown itself.
+      ['string', 'sqlite'],
+      ['string', 'sqlite3'],
+      ['object', 'system'],
+    ])
+    expect(texts(9)).toEqual([['string', 'plain'], null, null, null, null, null])
+  })
+
   it('have the values that a filter finds, the commonest first, of the calls that match', async () => {
     const tenants = await valuesOf(`${above}.tenant`)
     expect(tenants).toEqual({

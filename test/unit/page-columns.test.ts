@@ -1,6 +1,13 @@
 // Columns of the list of calls: which are pinned, in the address and in views, and how wide they are, in the browser.
 import { expect, it } from 'vitest'
-import { keptWidths, placedColumns, withWidth } from '../../services/web/page/calls/columns.ts'
+import {
+  columnName,
+  columnsOffered,
+  keptWidths,
+  placedColumns,
+  placesOfColumn,
+  withWidth,
+} from '../../services/web/page/calls/columns.ts'
 import { fieldValues } from '../../services/web/page/engine/call-values.ts'
 import { callsSearch } from '../../services/web/page/engine/calls-search.ts'
 import { membersOfText } from '../../services/web/page/engine/json-texts.ts'
@@ -71,4 +78,39 @@ it('values of a call are those that a filter can name, by the paths that it woul
   const many = Array.from({ length: 500 }, (_, n) => [`inputs.k${n}`, `{"a":${n},"b":${n}}`] as const)
   expect(fieldValues(many)).toHaveLength(100)
   expect(fieldValues([['inputs.d', `${'{"d":'.repeat(500)}1${'}'.repeat(500)}`]])).toEqual([])
+})
+
+it('attributes of spans are columns under the names that were sent, each once, whether calls or spans have them', () => {
+  const ofSpan = (name: string) => `attributes.otel_span.attributes.${name}`
+  const sent = ['metadata.tenant', 'shard', 'Inputs', 'a,b'].map((name) => ({ path: ofSpan(name), calls: 3 }))
+  const offered = columnsOffered({
+    fields: [
+      { path: 'inputs', calls: 9 },
+      { path: 'attributes.metadata.tenant', calls: 7 },
+      { path: 'feedback.[x].payload.a', calls: 1 },
+      { path: 'attributes.shard', calls: 2 },
+    ],
+    span_attributes: { fields: sent },
+  })
+  expect(offered.filter(({ path }) => path.startsWith('attributes.') && path !== 'attributes.end_user')).toEqual([
+    { path: 'attributes.metadata.tenant', calls: 7 },
+    { path: 'attributes.shard', calls: 2 },
+    // How many of all calls have them is not known.
+    { path: ofSpan('shard'), calls: null },
+    { path: ofSpan('Inputs'), calls: null },
+  ])
+  expect(offered.filter(({ path }) => path === 'inputs')).toEqual([{ path: 'inputs', calls: null }])
+  expect([ofSpan('shard'), ofSpan('metadata.tenant'), 'attributes.shard'].map(columnName)).toEqual([
+    'shard',
+    'metadata.tenant',
+    'attributes.shard',
+  ])
+  // The values of either place are shown.
+  const both = ['attributes.metadata.tenant', ofSpan('metadata.tenant')]
+  expect([both[0], both[1], ofSpan('shard'), 'inputs.k'].map((path) => placesOfColumn(path ?? ''))).toEqual([
+    both,
+    both.toReversed(),
+    [ofSpan('shard')],
+    ['inputs.k'],
+  ])
 })

@@ -1,6 +1,7 @@
 // The text of one value of a JSON document in a table: found in the stored bytes, cut, never parsed as a whole.
 import type { Cell } from '../../../schemas/call-values.ts'
 import { type BytePlace, itemsAt, membersAt, placeOf } from '../../core/json/byte-walk.ts'
+import { ownValueKey, ownValueLead } from '../../core/json/own-value.ts'
 import type { PathSegment } from '../language/types.ts'
 
 /** Keys of an object that are looked at for its cell. */
@@ -93,10 +94,7 @@ function arrayCell(text: Buffer, place: BytePlace): Cell {
   return { type: 'array', text: String(count), size: place.end - place.start, is_cut: false }
 }
 
-/** The cell of the value at a path; null when there is none. */
-export function cellOf(text: Buffer, path: readonly PathSegment[], chars: number): Cell | null {
-  const place = placeOf(text, path)
-  if (place === null) return null
+function cellAt(text: Buffer, place: BytePlace, chars: number): Cell {
   const first = text[place.start]
   if (first === 0x22) return stringCell(text, place, chars)
   if (first === 0x7b) return objectCell(text, place, chars)
@@ -106,4 +104,18 @@ export function cellOf(text: Buffer, path: readonly PathSegment[], chars: number
   if (first === 0x6e) return { type: 'null', text: 'null', size, is_cut: false }
   const type = first === 0x74 || first === 0x66 ? 'bool' : 'number'
   return { type, text: word, size, is_cut: size > chars }
+}
+
+/** The cell of the value at a path; null when there is none. */
+export function cellOf(text: Buffer, path: readonly PathSegment[], chars: number): Cell | null {
+  const place = placeOf(text, path)
+  return place && cellAt(text, place, chars)
+}
+
+/** The same of an attribute: of an object with a value of its own it is that of this value. */
+export function attributeCell(text: Buffer, path: readonly PathSegment[], chars: number): Cell | null {
+  const place = placeOf(text, path)
+  if (place === null) return null
+  const isOwn = text.toString('latin1', place.start, place.start + ownValueLead.length) === ownValueLead
+  return cellAt(text, (isOwn && placeOf(text, [...path, ownValueKey])) || place, chars)
 }

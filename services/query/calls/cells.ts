@@ -3,10 +3,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { type Cell, callsCellsRequest, callsCellsResponse } from '../../../schemas/call-values.ts'
 import { fault } from '../../core/http/errors.ts'
 import { type Route, route } from '../../core/http/route.ts'
+import { holdsOwnValues } from '../../core/json/own-value.ts'
 import { splitPath } from '../language/path.ts'
 import type { Column, PathSegment, Row } from '../language/types.ts'
 import { readPages } from './access/read-calls.ts'
-import { cellOf } from './cell-text.ts'
+import { attributeCell, cellOf } from './cell-text.ts'
 import { compileCallsQuery } from './conditions/compile-query.ts'
 import { callFields, isDocument } from './conditions/fields.ts'
 import { callQueryTables, topicsOfQuery } from './conditions/joined-tables.ts'
@@ -57,14 +58,15 @@ function sourceOf(path: string, fields: ReturnType<typeof callFields>): Source {
       return fromEnd.test(name) ? Number(name) : segment
     })
   const [segments, segmentsOver] = [placesOf(field.json.path), placesOf(over?.path ?? [])]
+  const cellAt = holdsOwnValues(document) ? attributeCell : cellOf
   const documents = (over ? [document, over.document] : [document]) as Document[]
   return {
     documents,
     cell(_, payload, chars) {
       const above = over && payload[over.document as Document]
-      if (over && above?.length) return cellOf(above, segmentsOver, chars)
+      if (over && above?.length) return cellAt(above, segmentsOver, chars)
       const text = payload[document as Document]
-      return text ? cellOf(text, segments, chars) : null
+      return text ? cellAt(text, segments, chars) : null
     },
     reads: 1,
   }

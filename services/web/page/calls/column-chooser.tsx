@@ -1,7 +1,7 @@
 // Which columns stand beside the fixed ones: fields of the latest calls by how many have them, in the reader's order, pinned
 // or not, and how wide.
 import { useState } from 'react'
-import { type CallsSearch, madeColumns, usualColumns } from '../engine/calls-search.ts'
+import { type CallsSearch, usualColumns } from '../engine/calls-search.ts'
 import { count, plural } from '../engine/format.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -10,20 +10,19 @@ import { Input } from '../parts/input.tsx'
 import { useReorder } from '../parts/reorder.ts'
 import { Select } from '../parts/select.tsx'
 import { T } from '../parts/text.tsx'
-import { type Columns, columnName, columnNamed, type Width, type Widths, widthNames, withWidth } from './columns.ts'
+import {
+  type Columns,
+  columnName,
+  columnNamed,
+  columnsOffered,
+  isOneColumn,
+  type Width,
+  type Widths,
+  widthNames,
+  withWidth,
+} from './columns.ts'
 import { useFields } from './use-fields.ts'
 
-/** Columns of the call itself, beside what payloads hold. */
-const plain = [
-  'thread_id',
-  'platform_user_id',
-  'attributes.end_user',
-  'id',
-  'trace_id',
-  'inputs',
-  'output',
-  ...madeColumns,
-]
 const maxListed = 200
 
 const sides = { '': 'Not pinned', left: 'Left', right: 'Right' } as const
@@ -42,6 +41,7 @@ type ChooserProps = {
 export function ColumnChooser({ project, columns, placed, widths, onChange, onWidths, onClose }: ChooserProps) {
   const [search, setSearch] = useState('')
   const { data, error, refetch } = useFields(project, '', true)
+  const spans = data?.span_attributes?.sampled_calls ?? 0
   const chosen = columns.filter((path) => path !== '-')
   const set = (next: string[]) => onChange({ cols: next.length === 0 ? '-' : next.join() })
   const pin = (path: string, side: Side) => {
@@ -58,17 +58,11 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
     set(next)
   }
   const reordered = useReorder(move)
-  const fields = [
-    ...plain.map((path) => ({ path, calls: null })),
-    ...(data?.fields ?? []).filter(
-      ({ path }) => !plain.includes(path) && !path.startsWith('feedback.') && !path.includes(','),
-    ),
-  ]
   const low = search.trim().toLowerCase()
-  const found = fields.filter(({ path }) => `${path} ${columnName(path)}`.toLowerCase().includes(low))
+  const found = columnsOffered(data).filter(({ path }) => `${path} ${columnName(path)}`.toLowerCase().includes(low))
   // A field that none of the latest calls has is a column by its name.
   const named = columnNamed(search.trim())
-  const isNew = named !== undefined && !found.some(({ path }) => path === named)
+  const isNew = named !== undefined && !found.some(({ path }) => isOneColumn(path, named))
   const matching = isNew ? [{ path: named, calls: null }, ...found] : found
   return (
     <Dialog
@@ -131,9 +125,9 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
             <label>
               <input
                 type="checkbox"
-                checked={chosen.includes(path)}
+                checked={chosen.some((one) => isOneColumn(one, path))}
                 onChange={(event) =>
-                  set(event.target.checked ? [...chosen, path] : chosen.filter((one) => one !== path))
+                  set(event.target.checked ? [...chosen, path] : chosen.filter((one) => !isOneColumn(one, path)))
                 }
               />
               <T text={columnName(path)} max={160} />
@@ -145,7 +139,8 @@ export function ColumnChooser({ project, columns, placed, widths, onChange, onWi
       </ul>
       <p className="dim">
         {matching.length > maxListed && `The first ${maxListed} of ${count(matching.length)} fields. `}
-        {data && `From the latest ${plural(data.sampled_calls, 'call')}.`}
+        {data &&
+          `From the latest ${plural(data.sampled_calls, 'call')}${spans ? ` and ${plural(spans, 'span')}` : ''}.`}
       </p>
     </Dialog>
   )

@@ -1,7 +1,8 @@
 // Where the chosen columns of the list stand and how wide they are: the address says which are pinned, widths are taste and
 // stay in the browser.
 
-import { readableName, sentNameOf } from '../engine/completion.ts'
+import { madeColumns } from '../engine/calls-search.ts'
+import { type KnownFields, readableName, sentNameOf } from '../engine/completion.ts'
 import { fieldFault, kindOfField, pathOf, pathsOf } from '../engine/filter-fields.ts'
 
 /** Fields that go by a name; others by the one that programs sent, or their path. */
@@ -16,8 +17,47 @@ const columnNames: Readonly<Record<string, string>> = {
   feedback: 'Feedback',
   size: 'Size',
 }
+/** The place of attributes of spans, which names that are only shown leave out. */
+const ofSpan = /^attributes\.otel_span\.attributes\./
 export const columnName = (path: string): string =>
-  (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ?? readableName(sentNameOf(path))
+  (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ??
+  readableName(sentNameOf(path).replace(ofSpan, ''))
+
+/** Where the values of a column lie: those of a name that programs send are of calls, and of spans. */
+export const placesOfColumn = (path: string): string[] => {
+  const name = sentNameOf(path)
+  return [...new Set([path, ...(name === path ? [] : pathsOf(name))])]
+}
+
+/** Whether columns show the same, wherever the values of each lie first. */
+export const isOneColumn = (one: string, other: string): boolean => sentNameOf(one) === sentNameOf(other)
+
+/** Columns of the call itself, beside what payloads hold. */
+const ownColumns = [
+  'thread_id',
+  'platform_user_id',
+  'attributes.end_user',
+  'id',
+  'trace_id',
+  'inputs',
+  'output',
+  ...madeColumns,
+]
+
+/** Columns to choose from: of the call itself, then fields of the latest calls and attributes of the latest spans, each name once. */
+export function columnsOffered(found: KnownFields | undefined): KnownFields['fields'] {
+  const ofSpans = (found?.span_attributes?.fields ?? []).map(({ path }) => ({ path, calls: null }))
+  const fields = [...(found?.fields ?? []), ...ofSpans].filter(
+    ({ path }) => !path.startsWith('feedback.') && !path.includes(','),
+  )
+  const all = [...ownColumns.map((path) => ({ path, calls: null })), ...fields]
+  const names = new Map<string, (typeof all)[number]>()
+  for (const field of all) {
+    const name = sentNameOf(field.path)
+    if (!names.has(name)) names.set(name, field)
+  }
+  return [...names.values()]
+}
 
 /** The path of a column by the name of a field that programs send; undefined for anything else. */
 export function columnNamed(name: string): string | undefined {

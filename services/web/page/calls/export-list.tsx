@@ -7,6 +7,7 @@ import { Button } from '../parts/button.tsx'
 import { Dialog, DialogActs } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { openAddress } from '../parts/save-file.ts'
+import { placesOfColumn } from './columns.ts'
 
 const formats = {
   jsonl: 'JSON Lines: complete calls as stored, one per line',
@@ -41,7 +42,7 @@ const usedColumns = {
 
 const columnsOfFile = (request: ListRequest, columns: readonly string[]): string[] => {
   const used = usedColumns[isOfTraces(request) ? 'traces' : 'calls']
-  const chosen = columns.filter((path) => path !== '-' && !madeColumns.includes(path))
+  const chosen = columns.filter((path) => path !== '-' && !madeColumns.includes(path)).flatMap(placesOfColumn)
   return [...new Set([...firstColumns, ...used, 'exception', ...chosen])]
 }
 

@@ -9,6 +9,7 @@ import { type List, type ListQuestion, listPageQuery } from '../parts/use-list.t
 import type { Shapes } from '../routes.gen.ts'
 import { ask } from '../worker/client.ts'
 import type { Preview } from '../worker/main.ts'
+import { placesOfColumn } from './columns.ts'
 
 const pageRows = 100
 /** Payloads of larger calls are not read for a row; their size is shown instead. */
@@ -79,7 +80,9 @@ export type Cell = NonNullable<Shapes['calls.cells']['out']['cells'][string][num
 
 /** Cells of the chosen columns, by path; of large calls those of inputs and output too, which have no preview. */
 export function useCells(project: string, rows: readonly Row[], columns: readonly string[], isOn: boolean) {
-  const paths = columns.filter((path) => path !== '-' && ![...usualColumns, ...madeColumns].includes(path))
+  const paths = columns
+    .filter((path) => path !== '-' && ![...usualColumns, ...madeColumns].includes(path))
+    .flatMap(placesOfColumn)
   const large = rows.some(({ size }) => (size ?? 0) > cellBytes)
   const asked = large ? [...paths, ...usualColumns] : paths
   const ids = rows.filter(({ size }) => paths.length > 0 || (size ?? 0) > cellBytes).map(({ id }) => id)
@@ -87,11 +90,17 @@ export function useCells(project: string, rows: readonly Row[], columns: readonl
     queryKey: ['cells', project, ids, asked],
     queryFn: async ({ signal }) => {
       const { cells } = await json('calls.cells', { project_id: project, call_ids: ids, paths: asked }, { signal })
-      return { asked, cells: new Map(Object.entries(cells)) }
+      return new Map(
+        Object.entries(cells).map(([id, of]) => [id, new Map(asked.map((path, n) => [path, of[n]]))] as const),
+      )
     },
     enabled: isOn && ids.length > 0 && asked.length > 0,
     staleTime: 60_000,
     placeholderData: keepPreviousData,
   })
-  return (id: string, path: string): Cell | null => data?.cells.get(id)?.[data.asked.indexOf(path)] ?? null
+  return (id: string, path: string): Cell | null => {
+    const cells = data?.get(id)
+    const place = placesOfColumn(path).find((one) => cells?.get(one))
+    return (place === undefined ? undefined : cells?.get(place)) ?? null
+  }
 }

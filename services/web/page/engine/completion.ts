@@ -114,7 +114,7 @@ export type Suggestion = { value: string | number; shown: string; calls: number 
 const maxShown = 12
 
 /** Attributes of spans are of few of the calls: how many have them is no number to show beside the others. */
-type KnownFields = { fields: readonly Found[]; span_attributes?: { fields: readonly Found[] } | undefined }
+export type KnownFields = { fields: readonly Found[]; span_attributes?: { fields: readonly Found[] } | undefined }
 
 /** Fields of which a part begins with what is written. */
 export function fieldSuggestions(found: KnownFields | undefined, prefix: string, rows: RowsOf): Suggestion[] {
