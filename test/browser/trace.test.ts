@@ -132,6 +132,7 @@ describe('a trace', () => {
     await expectSoon(names).toEqual(all)
     await page.getByRole('button', { name: 'View: Timeline order' }).click()
     await expectSoon(names).toEqual(['chat first', 'chat second'])
+    await page.getByPlaceholder('Find in 2 LLM calls').waitFor()
     expect(await everybodysFaults(page, 'View: LLM calls')).toEqual([])
     await page.getByRole('button', { name: 'View: LLM calls' }).click()
     const paths = page.getByRole('table', { name: 'Spans grouped by path' })

@@ -1,6 +1,7 @@
 // Numbers of a trace: how many spans match what is asked for, and the place of the trace in its list.
 import { describe, expect, it } from 'vitest'
-import { matchCount, spansOf, treeOf } from '../../services/web/page/engine/tree.ts'
+import { spanCounts } from '../../services/web/page/engine/span-counts.ts'
+import { spansOf, treeOf } from '../../services/web/page/engine/tree.ts'
 import { neighbours, rememberList } from '../../services/web/page/parts/remembered.ts'
 
 const view = { query: '', onlyCritical: false, kind: '', minShare: 0 } as const
@@ -17,12 +18,14 @@ describe('spans that match', () => {
       is_cut: false,
       names: ['search docs', 'other'],
       ops: ['o'],
-      ...{ kinds: [], models: [], users: [], threads: [], turns: [], errors: [] },
+      kinds: ['llm', 'tool'],
+      ...{ models: [], users: [], threads: [], turns: [], errors: [] },
       id: of((n) => n.toString(16).padStart(16, '0')),
       parent: of((n) => (n === 0 ? -1 : 0)),
       name: of((n) => (n < matching ? 0 : 1)),
       op: of(() => 0),
-      ...{ kind: of(() => -1), model: of(() => -1), user: of(() => -1), thread: of(() => -1), turn: of(() => -1) },
+      kind: of((n) => (n % 4 === 0 ? 0 : 1)),
+      ...{ model: of(() => -1), user: of(() => -1), thread: of(() => -1), turn: of(() => -1) },
       error: of(() => -1),
       start_us: of((n) => n),
       duration_us: of(() => 1),
@@ -34,11 +37,21 @@ describe('spans that match', () => {
   )
 
   it('are all counted, whatever is asked for; without a search there is no number', () => {
+    const matchCount = (...asked: Parameters<typeof spanCounts>) => spanCounts(...asked).matching
     expect(matchCount(tree, { ...view, query: 'Docs' })).toBe(matching)
     expect(matchCount(tree, { ...view, query: 'nowhere' })).toBe(0)
     expect(matchCount(tree, { ...view, query: 'Docs', status: 'error' })).toBe(205)
     expect(matchCount(tree, { ...view, query: 'x', inPayloads: new Set(['0000000000000001']) })).toBe(1)
     expect(matchCount(tree, view)).toBeUndefined()
+    expect(spanCounts(tree, { ...view, mode: 'start' })).toEqual({ all: spans, matching: undefined })
+  })
+
+  it('are LLM calls alone in the view of these', () => {
+    // Every fourth span is one, whose status is the same.
+    const mode = 'messages'
+    expect(spanCounts(tree, { ...view, mode })).toEqual({ all: 250, matching: undefined })
+    expect(spanCounts(tree, { ...view, mode, query: 'Docs' })).toEqual({ all: 250, matching: 103 })
+    expect(spanCounts(tree, { ...view, mode, status: 'error' })).toEqual({ all: 250, matching: 0 })
   })
 })
 

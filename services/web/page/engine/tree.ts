@@ -299,14 +299,6 @@ export function matcherOf(tree: Tree, view: Omit<View, 'collapsed'>): ((span: nu
     (needle === '' || isNamed(span) || inPayloads?.has(idAt(spans.ids, span)) === true)
 }
 
-/** Number of spans that match; undefined when there is no search. */
-export function matchCount(tree: Tree, view: Omit<View, 'collapsed'>): number | undefined {
-  const isMatch = matcherOf(tree, view)
-  let found = 0
-  for (let span = 0; isMatch && span < tree.spans.count; span++) if (isMatch(span)) found++
-  return isMatch && found
-}
-
 /** Lines that match, and those of their ancestors; undefined when nothing is asked for. */
 function matchingLines({ spans, order, depth }: Tree, isMatch: (span: number) => boolean): Uint8Array {
   const shown = new Uint8Array(spans.count)
@@ -322,14 +314,17 @@ function matchingLines({ spans, order, depth }: Tree, isMatch: (span: number) =>
 
 const llm = spanKinds.indexOf('llm')
 
+/** Whether an order has a span at all. */
+export const isOfMode = ({ kind }: Spans, span: number, mode: TraceMode | undefined): boolean =>
+  mode !== 'messages' || kind[span] === llm
+
 /** Lines of single spans that match, in the order of their starts. */
 function flatLines(tree: Tree, isMatch: ((span: number) => boolean) | undefined, mode: TraceMode): Int32Array {
   const { spans, order } = tree
   const lines: number[] = []
   for (let line = 0; line < spans.count; line++) {
     const span = order[line] as number
-    if ((mode === 'messages' && spans.kind[span] !== llm) || isMatch?.(span) === false) continue
-    lines.push(line)
+    if (isOfMode(spans, span, mode) && isMatch?.(span) !== false) lines.push(line)
   }
   const startOf = (line: number) => spans.start[order[line] as number] as number
   return Int32Array.from(lines.sort((a, b) => startOf(a) - startOf(b) || a - b))

@@ -3,8 +3,9 @@ import { type RefObject, useMemo } from 'react'
 import { count, plural } from '../engine/format.ts'
 import { spanKinds, statusNames } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
+import { spanCounts } from '../engine/span-counts.ts'
 import { modeNames, nextMode, type TraceSearch } from '../engine/trace-search.ts'
-import { matchCount, statuses, type Tree, type View } from '../engine/tree.ts'
+import { statuses, type Tree, type View } from '../engine/tree.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Button } from '../parts/button.tsx'
 import { Input } from '../parts/input.tsx'
@@ -68,24 +69,20 @@ function PayloadsState({ found, isLooking, isCut, fault }: PayloadSearch) {
   return <span className="dim num">{`${count(found.size)}${isCut ? '+' : ''} by input or output`}</span>
 }
 
-/** The number of spans that match. @param isCut whether payloads of some were not looked at */
-function Matching({ tree, view, isCut }: { tree: Tree; view: FindBarProps['view']; isCut: boolean }) {
-  const { query, onlyCritical, kind, status, model, minShare, inPayloads } = view
-  const found = useMemo(
-    () => matchCount(tree, { query, onlyCritical, kind, status, model, minShare, inPayloads }),
-    [tree, query, onlyCritical, kind, status, model, minShare, inPayloads],
-  )
-  if (found === undefined) return null
-  return (
-    <span className="dim num">
-      {count(found)}
-      {isCut && '+'} of {plural(tree.order.length, 'span')}
-    </span>
-  )
+/** Number of spans that the view has, in words, and of those of them that match. */
+function useCounts(tree: Tree | undefined, view: FindBarProps['view']) {
+  const { query, onlyCritical, kind, status, model, minShare, inPayloads, mode } = view
+  return useMemo(() => {
+    if (tree === undefined) return undefined
+    const asked = { query, onlyCritical, kind, status, model, minShare, inPayloads, mode }
+    const { all, matching } = spanCounts(tree, asked)
+    return { all: plural(all, mode === 'messages' ? 'LLM call' : 'span'), matching }
+  }, [tree, query, onlyCritical, kind, status, model, minShare, inPayloads, mode])
 }
 
 /** The search in the trace, and the choice of the spans in the tree. */
 export function FindBar({ finder, tree, search, view, onChange, onEnter, payloads }: FindBarProps) {
+  const counts = useCounts(tree, view)
   return (
     <Bar role="search">
       <Input
@@ -93,7 +90,7 @@ export function FindBar({ finder, tree, search, view, onChange, onEnter, payload
         type="search"
         style={{ flex: '1 1 140px', minWidth: 0 }}
         aria-label="Find in this trace"
-        placeholder={tree ? `Find in ${plural(tree.order.length, 'span')}   ( / )` : 'Find'}
+        placeholder={counts ? `Find in ${counts.all}   ( / )` : 'Find'}
         value={search.find ?? ''}
         onText={(text) => onChange({ find: text })}
         onKeyDown={(event) => {
@@ -109,7 +106,13 @@ export function FindBar({ finder, tree, search, view, onChange, onEnter, payload
         Search inputs and outputs
       </Button>
       <span role="status">
-        {tree && <Matching tree={tree} view={view} isCut={payloads.isCut} />}
+        {counts?.matching !== undefined && (
+          <span className="dim num">
+            {count(counts.matching)}
+            {/* Payloads of some were not looked at. */}
+            {payloads.isCut && '+'} of {counts.all}
+          </span>
+        )}
         {search.in === 'payloads' && <PayloadsState {...payloads} />}
       </span>
       <Select
