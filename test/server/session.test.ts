@@ -59,6 +59,17 @@ describe('sessions', () => {
     expect(json(session)).toMatchObject({ user_id: 'tester', expires_at: expect.stringMatching(/Z$/) })
   })
 
+  it('name each project that was given, also one that has no call yet: for the page it is no unknown name', async () => {
+    const { text } = keys.create({ userId: 'ida', role: 'read', grants: ['acme/just-given'] })
+    const answer = await signIn(text)
+    const grants = ['acme/just-given']
+    expect(json(answer)).toMatchObject({ user_id: 'ida', grants })
+    const headers = { ...page, cookie: cookieOf(answer) }
+    expect(json(await send(port, '/auth/session', { anonymous: true, headers }))).toMatchObject({ grants })
+    const listed = await send(port, '/projects/query', { anonymous: true, headers: { ...headers, origin }, body: '{}' })
+    expect(json(listed)).toMatchObject({ projects: [], total: 0 })
+  })
+
   it('count for requests of the page alone', async () => {
     const cookie = cookieOf(await signIn('test-key'))
     const statusOf = async (headers: Record<string, string>) => (await ask(cookie, headers)).status

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { json } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
-import { nearProjects } from '../engine/near-projects.ts'
+import { isGivenByName, type OtherProjects, otherProjects } from '../engine/near-projects.ts'
 import { Empty } from './empty.tsx'
 import { useProject } from './project.ts'
 import { T } from './text.tsx'
@@ -11,28 +11,22 @@ import { T } from './text.tsx'
 /** Projects that are looked through for a name. */
 const maxProjects = 1_000
 
-type Others = { names: string[]; areNear: boolean }
-
 /**
  * Projects that may be meant where none has this name.
  * @returns null where there is such a project, or no other one; undefined until it is known
  */
-export function useOtherProjects(projectId: string, isOn: boolean): Others | null | undefined {
+export function useOtherProjects(projectId: string, isOn: boolean): OtherProjects | null | undefined {
   const { data: session } = useSession()
-  // A project that somebody was given is one, also before its first call.
-  const isGiven = Array.isArray(session?.grants) && session.grants.includes(projectId)
+  const isGiven = isGivenByName(projectId, session?.grants)
   const { data, error } = useQuery({
     queryKey: ['projects', 'other', projectId],
-    async queryFn({ signal }): Promise<Others | null> {
-      const [same, all] = await Promise.all([
-        json('projects.query', { search: projectId, limit: maxProjects }, { signal }),
-        json('projects.query', { limit: maxProjects }, { signal }),
-      ])
-      if (all.total === 0 || same.projects.some(({ project_id }) => project_id === projectId)) return null
-      return nearProjects(
-        projectId,
-        all.projects.map(({ project_id }) => project_id),
-      )
+    async queryFn({ signal }) {
+      const named = async (more: { search?: string }) => {
+        const { projects } = await json('projects.query', { ...more, limit: maxProjects }, { signal })
+        return projects.map(({ project_id }) => project_id)
+      }
+      const [same, all] = await Promise.all([named({ search: projectId }), named({})])
+      return otherProjects(projectId, same, all)
     },
     enabled: isOn && !isGiven,
     retry: false,
@@ -41,7 +35,7 @@ export function useOtherProjects(projectId: string, isOn: boolean): Others | nul
 }
 
 /** That there is no such project, and links to those that may be meant. */
-const OthersInstead = ({ projectId, names, areNear }: Others & { projectId: string }) => (
+const OthersInstead = ({ projectId, names, areNear }: OtherProjects & { projectId: string }) => (
   <>
     <p className="second">
       There is no project <T text={projectId} max={200} />. {areNear ? 'Did you mean one of these?' : 'Your projects:'}
@@ -62,7 +56,7 @@ const OthersInstead = ({ projectId, names, areNear }: Others & { projectId: stri
   </>
 )
 
-export const NoSuchProject = (others: Others & { projectId: string }) => (
+export const NoSuchProject = (others: OtherProjects & { projectId: string }) => (
   <>
     <h1>No project of this name</h1>
     <OthersInstead {...others} />
