@@ -1,12 +1,15 @@
 // The access path of a query of calls, and the reads that find it.
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ProjectId } from '../../services/core/ids.ts'
 import type { Query } from '../../services/core/store/store.ts'
 import type { Candidates } from '../../services/query/calls/access/access-path.ts'
 import { chooseAccessPath } from '../../services/query/calls/access/choose.ts'
 import { createCountCache } from '../../services/query/calls/access/counts.ts'
 import { compileCallsQuery } from '../../services/query/calls/conditions/compile-query.ts'
-import { everything, rangeOf } from '../../services/query/calls/scope.ts'
+import { conditionsOf } from '../../services/query/calls/conditions/conditions.ts'
+import type { Refine } from '../../services/query/calls/conditions/refine.ts'
+import type { CompiledCallsQuery } from '../../services/query/calls/conditions/types.ts'
+import { everything, rangeOf, type Scope } from '../../services/query/calls/scope.ts'
 
 const projectId = 'ent/proj' as ProjectId
 const eq = (name: string, value: unknown) => ({ $expr: { $eq: [{ $getField: name }, { $literal: value }] } })
@@ -20,7 +23,12 @@ function times(...us: number[]): Buffer {
 
 type Answers = Record<string, Buffer | string>
 
-async function choose(use: Parameters<typeof chooseAccessPath>[1], request: object, answers: Answers = {}) {
+async function choose(
+  use: Parameters<typeof chooseAccessPath>[1],
+  request: object,
+  answers: Answers = {},
+  refine: (query: CompiledCallsQuery) => Refine = () => () => expect.unreachable(),
+) {
   const reads: string[] = []
   const query = compileCallsQuery({ projectId, ...request })
   const store = {
@@ -33,7 +41,7 @@ async function choose(use: Parameters<typeof chooseAccessPath>[1], request: obje
   const search = {
     reader: { store, projectId, query, options: {}, cache: createCountCache() },
     range: rangeOf(query.facts),
-    refine: () => expect.unreachable(),
+    refine: refine(query),
     order: { startedAt: 'desc', id: 'desc' },
     limit: 50,
     offset: 0,
@@ -95,5 +103,51 @@ it('feedback that a condition requires leads to ids, unless there is too much of
   expect(await choose('byTime', request, { 'calls.feedback-rows': '["50001"]\n' })).toMatchObject({
     name: 'time windows',
     reads: ['calls.feedback-rows'],
+  })
+})
+
+describe('calls in the order of a field, of which some are not indexed yet', () => {
+  const lines = (rows: readonly unknown[][]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  const places = Array.from({ length: 64 }, (_, n) => n + 1)
+  const minute = 3_600
+  /** @param notIndexed calls that the field index may lack, @param all of the project */
+  const ordered = (notIndexed: number, all: number) => {
+    const scopes: Scope[] = []
+    const answers = {
+      ...covered,
+      'calls.field-index-dirty-minutes': lines([[minute, '0']]),
+      'calls.field-index-dirty-count': lines([[String(notIndexed)]]),
+      'calls.marks': lines([[0]]),
+      'calls.total': lines([[String(all), '0']]),
+      'calls.field-index-sample': lines([[64, 1, 64]]),
+      'calls.field-index-first': lines(places.map((n) => [String(n), 0, n])),
+      'calls.field-index-order': lines(places.map((n) => [String(n), `call ${n}`, 1])),
+    }
+    const refine = (query: CompiledCallsQuery) => (scope: Scope) => {
+      scopes.push(scope)
+      return Promise.resolve({ scope, conditions: conditionsOf(query) })
+    }
+    const sort_by = [{ field: 'inputs.n', direction: 'asc' }]
+    return choose('sorted', { sort_by }, answers, refine).then((path) => ({ ...path, scopes }))
+  }
+
+  it('are found by the index, and the others looked through beside it, where these are few', async () => {
+    const { name, estimate, reads, scopes } = await ordered(100_000, 100_000)
+    expect([name, estimate]).toEqual(['field order', 50])
+    expect(scopes[0]?.within).toEqual([{ fromUs: minute * 1e6, beforeUs: (minute + 60) * 1e6 }])
+    // So few are read whatever the project has.
+    expect(reads).not.toContain('calls.total')
+  })
+
+  it.each([
+    [100_001, 300_003, 'field order'],
+    [100_001, 300_002, 'sorted keys of whole range'],
+    [2_000_000, 6_000_000, 'field order'],
+    [2_000_001, 6_000_000, 'sorted keys of whole range'],
+  ])('%i of %i calls: %s', async (notIndexed, all, path) => {
+    const { name, reads, scopes } = await ordered(notIndexed, all)
+    expect(name).toBe(path)
+    const isRead = path === 'field order'
+    expect([reads.includes('calls.field-index-first'), scopes.some(({ within }) => within)]).toEqual([isRead, isRead])
   })
 })
