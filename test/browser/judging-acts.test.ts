@@ -3,6 +3,7 @@
 // datasets, rows of a dataset run by models, images, costs, code and schemas.
 import type { Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { openKeys } from '../../services/core/http/keys.ts'
 import { post } from '../fixtures/child-server.ts'
 import { expectSoon } from '../fixtures/eventually.ts'
 import { call, everybodysFaults, newId, newTrace, type Opened, picture, startWorld, type World } from './world.ts'
@@ -159,6 +160,43 @@ it('an annotator does not see what others answered before the own answer', async
   await go(`/queues/${queue}/items/${items.find(({ call_id }) => call_id === calls[0])?.id}`)
   await page.getByText('3 answers by others are hidden until you save yours.').waitFor()
   expect(await page.locator('.asked').allInnerTexts()).not.toContainEqual(expect.stringMatching(/ann|bob|cyd/))
+})
+
+it('a second annotator is led to the items that the first one finished, and answers them beside', async () => {
+  const asked = { project_id: world.project, name: 'By two', scorer_refs: refs.slice(0, 1) }
+  const { id } = await world.server.send<{ id: string }>('/annotation_queues', asked)
+  const item = { project_id: world.project, call_ids: calls.slice(1), display_fields: [] }
+  await world.server.send(`/annotation_queues/${id}/items`, item)
+  const keys = openKeys({ dataDir: world.server.dataDir, configured: [] })
+  const opened = async (userId: string) => {
+    const { text: key } = keys.create({ userId, role: 'annotator', grants: [world.project] })
+    const one = await world.open({ key })
+    await one.page.goto(`${world.url}/p/${world.project}/queues/${id}`)
+    const start = one.page.locator('.bar button.first')
+    return { ...one, start }
+  }
+  const first = await opened('first-annotator')
+  await expectSoon(() => first.start.innerText()).toBe('Continue labeling')
+  await first.start.click()
+  await first.page.locator('.asked.at', { hasText: 'sure' }).waitFor()
+  for (const key of ['y', 'Enter']) await first.page.keyboard.press(key)
+  // Nothing is left to this person.
+  await expectSoon(() => first.start.innerText()).toBe('Review answers')
+  await first.page.getByText('1 of 1').waitFor()
+
+  const second = await opened('second-annotator')
+  await expectSoon(() => second.start.innerText()).toBe('Add your answers')
+  await second.start.click()
+  await second.page.getByText('1 answer by others is hidden until you save yours.').waitFor()
+  expect(await second.page.getByRole('button', { name: 'Yes', pressed: true }).count()).toBe(0)
+  for (const key of ['n', 'Enter']) await second.page.keyboard.press(key)
+  await expectSoon(() => second.start.innerText()).toBe('Review answers')
+  const row = second.page.getByRole('table', { name: 'Items' }).locator('.row')
+  await expectSoon(() => row.innerText()).toMatch(/first-annotator, second-annotator[\s\S]*sure/)
+  for (const { faults, context } of [first, second]) {
+    expect(faults).toEqual([])
+    await context.close()
+  }
 })
 
 it('a queue changes its name and questions, and becomes a dataset with what most people answered', async () => {
