@@ -34,7 +34,9 @@ export const callsFieldsRequest = z.object({
   end: optional(z.union([z.string(), z.number()])),
   prefix: withDefault(text(), ''),
   limit: bounded(1, 1_000, 200),
-  span_attributes: withDefault(bool(), false).describe('attributes of spans as well, which are read apart'),
+  span_attributes: withDefault(bool(), false).describe(
+    'attributes of spans and of their resources as well, which are read apart',
+  ),
 })
 
 const sampled = { sampled_calls: z.int().describe('the latest calls that were looked at') }

@@ -37,6 +37,9 @@ const generative = (n: number, tenant: string) =>
 // Its call has the same attributes, so that the raw span refers to them.
 const plain = aSpan({ spanId: idOf(9), attributes: [text('tenant', 'plain'), text('http.route', '/v1/x'.repeat(20))] })
 
+const ofResource = 'attributes.otel_span.resource.attributes'
+const resource = [text('service.name', 'checkout'), text('host.name', 'box-1')]
+
 const fieldsOf = (more: object = {}) =>
   server.send<Fields>('/calls/fields', { project_id, span_attributes: true, ...more })
 const valuesOf = async (field: string, more: object = {}) =>
@@ -51,8 +54,12 @@ beforeAll(async () => {
     generative(4, 'gone'),
     plain,
   ]
-  expect(await server.send('/otel/v1/traces', aRequest(spans), { project_id })).toEqual({})
-  expect(await server.send('/otel/v1/traces', aRequest([generative(3, 'south')]), { project_id })).toEqual({})
+  expect(await server.send('/otel/v1/traces', aRequest(spans, resource), { project_id })).toEqual({})
+  expect(
+    await server.send('/otel/v1/traces', aRequest([generative(3, 'south')], [text('service.name', 'cart')]), {
+      project_id,
+    }),
+  ).toEqual({})
   await server.send('/calls/delete', { project_id, call_ids: [idOf(4)] })
 })
 
@@ -78,6 +85,23 @@ describe('attributes of spans', () => {
     const none = { fields: [], sampled_calls: 0 }
     expect((await fieldsOf({ prefix: 'inputs.' })).span_attributes).toEqual(none)
     expect(await fieldsOf({ project_id: 'acme/span-attributes-none' })).toEqual({ ...none, span_attributes: none })
+  })
+
+  it('of their resources are offered and found in the same way', async () => {
+    const { span_attributes } = await fieldsOf({ prefix: ofResource })
+    const name = `${ofResource}.service.name`
+    expect(span_attributes?.fields).toEqual([
+      { path: name, types: { string: 4 }, calls: 4 },
+      { path: `${ofResource}.host.name`, types: { string: 3 }, calls: 3 },
+    ])
+    expect((await valuesOf(name))?.values).toEqual([
+      { value: 'checkout', calls: 3 },
+      { value: 'cart', calls: 1 },
+    ])
+    const query = { $expr: { $eq: [{ $getField: name }, { $literal: 'cart' }] } }
+    expect(await server.send('/calls/query_stats', { project_id, query })).toMatchObject({ count: 1 })
+    const asked = { project_id, call_ids: [idOf(3)], paths: [name] }
+    expect(await server.send('/calls/cells', asked)).toMatchObject({ cells: { [idOf(3)]: [{ text: 'cart' }] } })
   })
 
   it('are cells of the calls that were sent as spans, also in raw spans that refer to their calls', async () => {

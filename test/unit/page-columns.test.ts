@@ -100,10 +100,12 @@ it('attributes of spans are columns under the names that were sent, each once, w
     { path: ofSpan('Inputs'), calls: null },
   ])
   expect(offered.filter(({ path }) => path === 'inputs')).toEqual([{ path: 'inputs', calls: null }])
-  expect([ofSpan('shard'), ofSpan('metadata.tenant'), 'attributes.shard'].map(columnName)).toEqual([
+  const ofResource = 'attributes.otel_span.resource.attributes.service.name'
+  expect([ofSpan('shard'), ofSpan('metadata.tenant'), 'attributes.shard', ofResource].map(columnName)).toEqual([
     'shard',
     'metadata.tenant',
     'attributes.shard',
+    'resource.attributes.service.name',
   ])
   // The values of either place are shown.
   const both = ['attributes.metadata.tenant', ofSpan('metadata.tenant')]

@@ -222,6 +222,16 @@ describe('what is offered', () => {
     })
   })
 
+  it('attributes of resources complete to the field that finds them', () => {
+    const path = 'attributes.otel_span.resource.attributes.service.name'
+    const found = { fields: [], span_attributes: { fields: [{ path, calls: 5 }] } }
+    expect(fieldSuggestions(found, 'serv', 'calls')).toEqual([{ value: `${path}:`, shown: path, calls: null }])
+    expect([problems(`${path}:web`), query(`${path}:web`)]).toEqual([
+      [],
+      { $eq: [{ $getField: path }, { $literal: 'web' }] },
+    ])
+  })
+
   it('values of a name that lies in two places are counted once, by the place that has more of them', () => {
     const places = [
       [{ value: 'north', calls: 4 }],

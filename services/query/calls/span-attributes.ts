@@ -1,4 +1,4 @@
-// Attributes of the latest spans: they lie in the raw spans alone, which the field index does not have.
+// Attributes of the latest spans, and of their resources: they lie in the raw spans alone, which the field index does not have.
 import { setImmediate as turn } from 'node:timers/promises'
 import { childPath, maxFieldValueBytes, maxPathBytes } from '../../content/field-paths.ts'
 import type { ProjectId } from '../../core/ids.ts'
@@ -27,12 +27,19 @@ const turnBytes = 2 ** 19
 const maxDepth = 6
 const maxValues = 200
 
-/** Path of the attributes of spans in a record. */
-export const spanAttributes = 'attributes.otel_span.attributes'
+/** Attributes of spans and of their resources: their place in a raw span, and their path in a record. */
+const places = [['attributes'], ['resource', 'attributes']].map((at) => ({
+  at,
+  path: ['attributes.otel_span', ...at].join('.'),
+}))
+
+/** Paths below which all of them lie. */
+export const spanAttributes = places.map(({ path }) => path)
 
 /** The path of an attribute of spans; null for other fields. */
 export function spanAttributePath({ document, path, over, ref }: JsonField): string | null {
-  if (over?.document !== 'otel_dump' || over.path[0] !== 'attributes' || ref !== undefined) return null
+  if (over?.document !== 'otel_dump' || ref !== undefined) return null
+  if (!places.some(({ at }) => at.every((name, n) => over.path[n] === name))) return null
   return path.map(String).reduce((at, segment) => (segment === ownValueKey ? at : childPath(at, segment)), document)
 }
 
@@ -99,10 +106,14 @@ async function spansAmong(
     const key = keyOf({ startedUs: read.int64(), id: read.text() })
     const dump = read.bytes()
     if (!wanted.delete(key)) continue
-    const place = placeOf(dump, ['attributes'])
-    const found: SpanValue[] = []
-    if (place) addValues(dump, place.start, place.end, spanAttributes, 0, found)
-    spans.push(found)
+    spans.push(
+      places.flatMap(({ at, path }) => {
+        const place = placeOf(dump, at)
+        const found: SpanValue[] = []
+        if (place) addValues(dump, place.start, place.end, path, 0, found)
+        return found
+      }),
+    )
     looked += dump.length
     if (looked < turnBytes) continue
     looked = 0

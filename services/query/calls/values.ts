@@ -172,7 +172,7 @@ async function fieldsOfSample(
     sampled_calls > 0 && mayLieBelow('feedback.', prefix)
       ? rowsOf<[string, string, string, number]>(reader, feedbackFieldsQuery(projectId, sample, maxFeedbackFields))
       : [],
-    withSpans && mayLieBelow(spanAttributes, prefix) ? readSpanAttributes(reader, sample) : [],
+    withSpans && spanAttributes.some((path) => mayLieBelow(path, prefix)) ? readSpanAttributes(reader, sample) : [],
   ])
   const fields = indexed.map(([path, forms, calls]): Field => {
     const types: Field['types'] = {}

@@ -18,7 +18,7 @@ const columnNames: Readonly<Record<string, string>> = {
   size: 'Size',
 }
 /** The place of attributes of spans, which names that are only shown leave out. */
-const ofSpan = /^attributes\.otel_span\.attributes\./
+const ofSpan = /^attributes\.otel_span\.(?:attributes\.|(?=resource\.attributes\.))/
 export const columnName = (path: string): string =>
   (Object.hasOwn(columnNames, path) ? columnNames[path] : undefined) ??
   readableName(sentNameOf(path).replace(ofSpan, ''))

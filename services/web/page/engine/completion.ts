@@ -61,8 +61,8 @@ export const plainFieldsOf = (rows: RowsOf): readonly string[] => [
   'is:running',
 ]
 
-/** Attributes of spans that go by the names that programs send. */
-const ofSpans = /^attributes\.(?:otel_span\.attributes\.)?/
+/** Attributes of calls and of spans go by the names that programs send; what else a span has does not. */
+const ofSpans = /^attributes\.(?:otel_span\.attributes\.)?(?!otel_span\.)/
 
 /** Whether a name, or a part of it behind a point or a line, begins so. */
 export function beginsSo(name: string, low: string): boolean {
