@@ -8,6 +8,7 @@ import {
   placesOfColumn,
   withWidth,
 } from '../../services/web/page/calls/columns.ts'
+import { columnsOfFile } from '../../services/web/page/calls/export-columns.ts'
 import { fieldValues } from '../../services/web/page/engine/call-values.ts'
 import { callsSearch } from '../../services/web/page/engine/calls-search.ts'
 import { membersOfText } from '../../services/web/page/engine/json-texts.ts'
@@ -115,4 +116,12 @@ it('attributes of spans are columns under the names that were sent, each once, w
     [ofSpan('shard')],
     ['inputs.k'],
   ])
+})
+
+it('a file of calls has the values of a column from either place', () => {
+  const request = { project_id: 'a/b', filter: {}, sort_by: [] }
+  const tenant = ['attributes.metadata.tenant', 'attributes.otel_span.attributes.metadata.tenant'] as const
+  const columns = columnsOfFile(request, ['inputs', 'size', tenant[0], 'id', '-'])
+  expect(columns.slice(-4)).toEqual(['exception', 'inputs', ...tenant])
+  expect(columns.filter((path) => path === 'id')).toEqual(['id'])
 })
