@@ -62,7 +62,7 @@ export type AskedGroups = {
 const readRows = async ({ store, options }: CallReader, statement: Query | false): Promise<AggregateRow[]> =>
   statement ? readTuples<AggregateRow>(store, statement, options) : []
 
-/** What the statistics of minutes and hours know of the calls in a range. */
+/** A range of time as the statistics of minutes and hours know it. */
 type Known = {
   /** null = nothing */
   split: Split | null
@@ -83,8 +83,8 @@ export async function readKnown(asked: AskedGroups, times: Times, kinds: Readonl
   const { readers, keys, cache } = asked
   const { query, store, projectId, options } = readers.calls
   // Parts of a bucket know nothing of filters, but for roots and times, and of keys op, user and model alone.
-  const isTold = keys.every((key) => key === 'model' || key.statsKey !== undefined)
-  const mayMerge = query.facts.counted !== null && isTold && !asked.oncePerTrace
+  const areKeysOfBuckets = keys.every((key) => key === 'model' || key.statsKey !== undefined)
+  const mayMerge = query.facts.counted !== null && areKeysOfBuckets && !asked.oncePerTrace
   const isByOp = mayMerge && keys.some((key) => key !== 'model')
   const range = mayMerge || readsUsage(kinds) ? rangeWithin(readers.calls, times) : null
   const source = { store, projectId, options, cache }
@@ -106,7 +106,7 @@ export async function readKnown(asked: AskedGroups, times: Times, kinds: Readonl
   }
 }
 
-/** What is read of a range, by buckets of a length: parts of buckets, and the parts of the range that have no calls. */
+/** The sources of a range, by buckets of a length: parts of buckets, and the parts of the range that have no calls. */
 function sourcesOf({ split, facts, areBilled, hasGroups, isByMinute }: Known, length: Bucket, rootsOnly: boolean) {
   if (split === null) return { calls: undefined, usage: undefined, usageWithin: undefined, payloadsWithin: {} }
   const { live } = split
