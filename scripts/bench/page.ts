@@ -8,7 +8,7 @@ import { chromiumOptions } from '../../test/browser/setup.ts'
 import { call, newId, newTrace, servedAt, type World, worldOf } from '../../test/browser/world.ts'
 import { buildPage } from '../../test/fixtures/built-page.ts'
 import { distFolder } from '../page-stamp.mjs'
-import { dashboardFigure, filterFigure, restFigures, traceDeeds } from './page-deeds.ts'
+import { dashboards, filterFigure, openingFigure, restFigures, traceDeeds } from './page-deeds.ts'
 import { jsonFigures } from './page-json.ts'
 import { judgingFigures } from './page-judging.ts'
 import { lighthouseFigures } from './page-lighthouse.ts'
@@ -118,10 +118,25 @@ async function traceFigures(
   return { what: `link to tree and bars, ${spans} spans`, value: median(took), unit: 'ms', must }
 }
 
+const operations = ['answer', 'search', 'rank', 'summarize', 'check']
+const models = ['gpt-4o', 'gpt-4o-mini', 'claude-sonnet-4-5']
+const rareWord = 'woodpecker'
+
 /** Sends calls in batches: five million calls do not fit into memory at once. */
 async function sendCalls(world: World, calls: number, id: string): Promise<void> {
   const at = Date.now() - Math.max(3_600_000, calls)
-  const one = (n: number) => call(world.project, { startMs: at + n, ms: n % 900, ...(n === 0 && { id }) })
+  const one = (n: number) =>
+    call(world.project, {
+      startMs: at + n,
+      ms: n % 900,
+      name: operations[n % operations.length] ?? '',
+      inputs: { question: n % 50_000 === 0 ? `Why a ${rareWord}?` : 'Why?' },
+      // Most calls of agents are tools and steps.
+      ...(n % 4 === 0 && {
+        usage: { [models[n % 3] ?? '']: { input_tokens: 40 + (n % 900), output_tokens: n % 300 } },
+      }),
+      ...(n === 0 && { id }),
+    })
   for (let from = 0; from < calls; from += 20_000) {
     const some = Array.from({ length: Math.min(20_000, calls - from) }, (_, n) => one(from + n))
     // A server that has much to apply takes them a little later.
@@ -170,7 +185,19 @@ export async function benchPage(calls: number, times: number, only: readonly str
   const parts: Record<string, () => Promise<Figure[]>> = {
     sizes: async () => sizes(),
     list: async () => [...(await listFigures(world, calls, times)), await filterFigure(world, id, times)],
-    dashboard: async () => [await dashboardFigure(world, times)],
+    search: async () => [
+      await openingFigure(world, times, {
+        what: 'search for a word, first hits',
+        path: `calls?q=${rareWord}`,
+        ready: stands('.row .name'),
+        must: 1_000,
+      }),
+    ],
+    dashboard: async () => {
+      const figures: Figure[] = []
+      for (const board of dashboards) figures.push(await openingFigure(world, times, board))
+      return figures
+    },
     traces: async () => [
       await traceFigures(world, { spans: 1_000, must: 800, times, atRest }),
       await traceFigures(world, { spans: 30_000, must: 1_500, times, atRest }),
