@@ -920,7 +920,7 @@ HAVING count() > 0
 SETTINGS output_format_json_quote_64bit_integers = 0
 
 -- calls over time, of parts (calls.aggregate-rolled)
--- {"v1":"ent/proj","v0":3600,"v2":3600,"v3":7200,"v4":60,"v5":60,"v6":"score","v7":1000000,"v8":2000000,"v9":60000000,"v10":"op:"}
+-- {"v2":"ent/proj","v0":3600,"v1":"score","v3":3600,"v4":7200,"v5":60,"v6":60,"v7":1000000,"v8":2000000,"v9":60000000,"v10":"op:"}
 SELECT
     bucket,
     kept,
@@ -935,7 +935,7 @@ FROM
     (
         SELECT
             start AS bucket,
-            toString() AS v0,
+            v0,
             entry.1 AS calls,
             entry.2 AS errors,
             length(entry.3) AS timed,
@@ -949,7 +949,8 @@ FROM
         (
             SELECT
                 *,
-                toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v0:Int64})) AS start
+                toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v0:Int64})) AS start,
+                toNullable(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v1:String})), NULL)) AS v0
             FROM
             (
                 SELECT
@@ -957,7 +958,7 @@ FROM
                     bucket AS started_at
                 FROM callhouse.call_stats
                 FINAL
-                WHERE (project_id = {v1:String}) AND (((seconds = {v2:UInt32}) AND (bucket >= toDateTime({v0:Int64}, 'UTC')) AND (bucket < toDateTime({v3:Int64}, 'UTC'))) OR ((seconds = {v4:UInt32}) AND (bucket >= toDateTime({v5:Int64}, 'UTC')) AND (bucket < toDateTime({v0:Int64}, 'UTC'))))
+                WHERE (project_id = {v2:String}) AND (((seconds = {v3:UInt32}) AND (bucket >= toDateTime({v0:Int64}, 'UTC')) AND (bucket < toDateTime({v4:Int64}, 'UTC'))) OR ((seconds = {v5:UInt32}) AND (bucket >= toDateTime({v6:Int64}, 'UTC')) AND (bucket < toDateTime({v0:Int64}, 'UTC'))))
             ) AS c
         )
         ARRAY JOIN
@@ -981,7 +982,7 @@ FROM
         (
             SELECT
                 toString(toUnixTimestamp(c.started_at) - positiveModulo(toUnixTimestamp(c.started_at), {v0:Int64})) AS bucket,
-                toNullable(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v6:String})), NULL)) AS v0,
+                toNullable(ifNotFinite(toFloat64OrNull(JSONExtractString(c.output, {v1:String})), NULL)) AS v0,
                 toUInt8(c.exception != '') AS failed,
                 if((c.end_ver > 0) AND (c.ended_at >= c.started_at), toFloat64(intDiv(toUnixTimestamp64Micro(c.ended_at) - toUnixTimestamp64Micro(c.started_at), 1000)), NULL) AS latency
             FROM
@@ -1010,11 +1011,11 @@ FROM
                         odd,
                         output
                     FROM callhouse.payloads
-                    WHERE (project_id = {v1:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) OR (at IN (
+                    WHERE (project_id = {v2:String}) AND ((part IN ('both', 'end')) AND (((at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC'))) OR (at IN (
                         SELECT c.output_at
                         FROM callhouse.calls AS c
                         FINAL
-                        WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')))))
+                        WHERE (c.project_id = {v2:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND (c.delete_ver = 0) AND (c.moved = 0) AND (NOT ((c.output_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.output_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')))))
                     ))))
                 ) AS p
                 ANY RIGHT JOIN
@@ -1035,7 +1036,7 @@ FROM
                         c.usage_cache_write AS usage_cache_write
                     FROM callhouse.calls AS c
                     FINAL
-                    WHERE (c.project_id = {v1:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})))
+                    WHERE (c.project_id = {v2:String}) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v8:Int64}, 'UTC')) AND ((c.started_at >= fromUnixTimestamp64Micro({v7:Int64}, 'UTC')) AND (c.started_at < fromUnixTimestamp64Micro({v9:Int64}, 'UTC'))) AND (c.delete_ver = 0) AND (c.moved = 0) AND (startsWith(c.op_name, {v10:String})))
                 ) AS c ON (p.clock = c.end_ver) AND (cityHash64(p.id) = cityHash64(c.id))
             ) AS c
         )

@@ -6,7 +6,7 @@ import type { PriceBook } from '../costs/prices.ts'
 import type { AggregateMetrics } from './metrics.ts'
 
 type Value = number | null
-/** Bucket, whether its group is kept apart, keys, number of data points, the model (of costs), values. */
+/** Bucket, whether its group is kept apart, keys, number of data points, of costs the model and the time of its price, values. */
 export type AggregateRow = [bucket: string, kept: 0 | 1, ...rest: (string | number | null)[]]
 export type AggregateRows = { calls: AggregateRow[]; usage: AggregateRow[]; cost: AggregateRow[] }
 
@@ -61,12 +61,12 @@ function addCosts(
   for (const row of rows) {
     const cells = cellsOf(row)
     const model = String(row[3 + count])
-    const sums = row.slice(4 + count) as Value[]
+    const price = book.at(model, Number(row[4 + count]))
+    const sums = row.slice(5 + count) as Value[]
     for (const { name, at } of sumsOfUsage) cells[name] = (cells[name] ?? 0) + (sums[at] ?? 0)
     if (!sums.some(isUsed)) continue
-    const hasPrice = book.latest(model) !== null
-    const values = costsOfSums(metrics.costs, book, { model, sums })
-    for (const { name, key } of costs) cells[name] = added(cells[name], hasPrice ? (values[key] ?? 0) : null)
+    const values = costsOfSums(metrics.costs, price, sums)
+    for (const { name, key } of costs) cells[name] = added(cells[name], price === null ? null : (values[key] ?? 0))
   }
 }
 
@@ -82,7 +82,7 @@ const added = (sum: Value | undefined, value: number | null): Value =>
 /** The models without a price whose tokens are in no cost; undefined = no costs were asked for. */
 export function unpricedOf(rows: AggregateRows, { keys, book }: AnswerShape): string[] | undefined {
   if (book === null) return undefined
-  const used = rows.cost.filter((row) => (row.slice(4 + keys) as Value[]).some(isUsed))
+  const used = rows.cost.filter((row) => (row.slice(5 + keys) as Value[]).some(isUsed))
   const models = new Set(used.map((row) => String(row[3 + keys])))
   return [...models].filter((model) => book.latest(model) === null).sort()
 }

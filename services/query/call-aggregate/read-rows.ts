@@ -15,6 +15,7 @@ import { createRefine, type Refined } from '../calls/conditions/refine.ts'
 import type { CallReader } from '../calls/reader.ts'
 import { indexOf, rangeOf, type Scope } from '../calls/scope.ts'
 import { readTuples } from '../compact-rows.ts'
+import type { PriceBook } from '../costs/prices.ts'
 import type { AggregateRow, AggregateRows } from './answer.ts'
 import type { AggregateMetrics } from './metrics.ts'
 import { callGroupsQuery, costGroupsQuery, type Grouped, type KeptGroups, usageGroupsQuery } from './statements.ts'
@@ -57,6 +58,8 @@ export type AskedGroups = {
   rootsOrSpans: boolean
   oncePerTrace: boolean
   cache: StatsCache
+  /** Prices where costs are asked for. */
+  book: PriceBook | null
 }
 
 const readRows = async ({ store, options }: CallReader, statement: Query | false): Promise<AggregateRow[]> =>
@@ -72,6 +75,8 @@ type Known = {
   hasGroups: boolean
   /** Whether only minutes have them. */
   isByMinute: boolean
+  /** Times at which prices change within the range. */
+  priceChangesUs: readonly number[]
 }
 
 export type KnownRange = { times: Times; known: Known }
@@ -88,8 +93,12 @@ export async function readKnown(asked: AskedGroups, times: Times, kinds: Readonl
   const isByOp = mayMerge && keys.some((key) => key !== 'model')
   const range = mayMerge || readsUsage(kinds) ? rangeWithin(readers.calls, times) : null
   const source = { store, projectId, options, cache }
-  const split = range && (await readSplit(source, { startUs: range.fromUs, endUs: range.beforeUs }))
-  if (split === null) return { split, facts: anyUsage, areBilled: false, hasGroups: false, isByMinute: false }
+  const priceChangesUs = asked.book?.changesUs().filter((us) => us > times.startUs && us < times.endUs) ?? []
+  // A bucket has one price: minutes in which another comes into force are read from the calls, and end the hours around.
+  const live = priceChangesUs.filter((us) => us % 3600e6 !== 0).map((us) => Math.floor(us / 60e6) * 60)
+  const split = range && (await readSplit(source, { startUs: range.fromUs, endUs: range.beforeUs }, { live }))
+  if (split === null)
+    return { split, facts: anyUsage, areBilled: false, hasGroups: false, isByMinute: false, priceChangesUs }
   const [areBilled, facts] = await Promise.all([
     kinds.has('cost') && readIsBilled(source),
     // Without these facts a missing value would need a look at all payloads.
@@ -101,6 +110,7 @@ export async function readKnown(asked: AskedGroups, times: Times, kinds: Readonl
     split,
     facts,
     areBilled,
+    priceChangesUs,
     isByMinute,
     hasGroups: mayMerge && !(isByMinute && (await areMinutesByModel(source, split))),
   }
@@ -149,6 +159,7 @@ export async function readAggregateRows(
     bucket,
     oncePerTrace: asked.oncePerTrace,
     parts,
+    priceChangesUs: known.priceChangesUs,
     ...sources.payloadsWithin,
   })
   const options = { isBucketed: isBucketed && asked.bucket !== null, rootsOrSpans }
@@ -165,5 +176,8 @@ export async function readAggregateRows(
     ),
     readRows(readers.usage, usage !== null && kinds.has('cost') && costGroupsQuery(of(usage, ofBilled), kept, options)),
   ])
-  return { calls: ofCalls, usage: ofUsage, cost: ofCosts }
+  // Where prices do not change, those at the start of the range hold.
+  const pricedUs = known.priceChangesUs.length === 0 ? [times.startUs] : []
+  const cost = ofCosts.map((row) => row.toSpliced(4 + keys.length, 0, ...pricedUs) as AggregateRow)
+  return { calls: ofCalls, usage: ofUsage, cost }
 }

@@ -122,9 +122,9 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
       : query
     const readers = { calls: { ...reader, query }, usage: { ...reader, query: usageQuery } }
     const { timezone } = input
-    const asked = { readers, keys, metrics, bucket, timezone, rootsOrSpans, oncePerTrace, cache: statsCache }
-    const kinds = new Set<string>(metrics.all.map(({ of }) => of))
     const book = metrics.costs.length > 0 ? await prices.of(projectId, { signal }) : null
+    const asked = { readers, keys, metrics, bucket, timezone, rootsOrSpans, oncePerTrace, cache: statsCache, book }
+    const kinds = new Set<string>(metrics.all.map(({ of }) => of))
     const shape = { keys: keys.length, metrics, book, rest: input.rest }
 
     const knownRange = async (of: Times) => ({ times: of, known: await readKnown(asked, of, kinds) })

@@ -24,6 +24,8 @@ export type Grouped = {
   oncePerTrace?: boolean
   /** Statistics of minutes and hours, where they have all groups; without them the calls are read. */
   parts?: (Wanted & { byHour: boolean }) | undefined
+  /** Times in microseconds at which prices change within it. */
+  priceChangesUs?: readonly number[]
 } & Pick<Series, 'spansWithin' | 'unbilled'>
 
 /**
@@ -183,11 +185,23 @@ const isMerged = (aggregates: readonly Aggregate[]): boolean => aggregates.every
 
 type UsageOptions = { isBucketed: boolean; rootsOrSpans: boolean }
 
+/** The last change of prices before a call, in microseconds; 0 = there is none in the range. */
+const pricedAt = (changesUs: readonly number[]): CallExpression => ({
+  sql: sql`roundDown(toUnixTimestamp64Micro(toDateTime64(c.started_at, 6, 'UTC')), ${param('Array(Int64)', [0, ...changesUs])})`,
+  columns: ['started_at'],
+  documents: [],
+})
+
 /** Rows of usage with the model among their keys, where it is one: data points, or parts of buckets where these suffice. */
-function usageRows(asked: Grouped, aggregates: readonly Aggregate[], { rootsOrSpans }: UsageOptions) {
+function usageRows(
+  asked: Grouped,
+  aggregates: readonly Aggregate[],
+  { rootsOrSpans }: UsageOptions,
+  more: { name: string; read: CallExpression }[] = [],
+) {
   const { keys, parts } = asked
   const own = keys.flatMap((key, n) => (key === 'model' ? [] : [{ name: keyName(n), read: key }]))
-  const series = seriesOfReads(asked, own)
+  const series = seriesOfReads(asked, [...own, ...more])
   const models = keys.flatMap((key, n) => (key === 'model' ? [sql`, model AS ${identifier(keyName(n))}`] : []))
   const withKeys = (rows: Sql): Sql => sql`(SELECT *${join(models, '')} FROM ${rows})`
   if (parts && isMerged(aggregates) && own.every(({ read }) => read.statsKey !== undefined))
@@ -227,10 +241,14 @@ export function usageGroupsQuery(
   )
 }
 
-/** The same per model, which is the first value: sums that costs are made of. */
+/**
+ * The same per model and price: sums that costs are made of. The first values are the model and, where prices change
+ * within the range, the time of the price.
+ */
 export function costGroupsQuery(asked: Grouped, ask: KeptGroups, options: UsageOptions): Query {
-  const { keys } = asked
-  const { points, rowsOf } = usageRows(asked, tokenSums, options)
+  const { keys, priceChangesUs = [] } = asked
+  const changes = priceChangesUs.length > 0 ? [{ name: 'priced_at', read: pricedAt(priceChangesUs) }] : []
+  const { points, rowsOf } = usageRows(asked, tokenSums, options, changes)
   const [input, output] = tokenSums as [Aggregate, Aggregate]
   const isOfParts = 'points' in points
   return grouped(
@@ -242,7 +260,7 @@ export function costGroupsQuery(asked: Grouped, ask: KeptGroups, options: UsageO
       isBucketed: options.isBucketed,
       aggregates: tokenSums,
       by: isOfParts ? sql`${sqlOf(input, true)} + ${sqlOf(output, true)}` : sql`sum(point.2) + sum(point.3)`,
-      more: sql`, model`,
+      more: changes.length > 0 ? sql`, model, priced_at` : sql`, model`,
       ...points,
     },
     rowsOf,

@@ -1,6 +1,6 @@
-// Cost metrics of a time series: from the token sums of a row and the one price of its model.
+// Cost metrics of a time series: from the token sums of a row and the price of its model.
 import { type Billed, nothingBilled } from '../costs/billed.ts'
-import { type PriceBook, totalsOf } from '../costs/prices.ts'
+import { type Price, totalsOf } from '../costs/prices.ts'
 import { type Aggregate, aggregatesOf, type MetricSpec } from './aggregates.ts'
 import { billedMetrics, usageMetrics } from './metrics.ts'
 
@@ -43,11 +43,10 @@ export function tokenMetrics(metrics: readonly MetricSpec[]): MetricSpec[] {
 /** The costs that were asked for; 0 for a model without a price. */
 export function costsOfSums(
   metrics: readonly MetricSpec[],
-  book: PriceBook,
-  row: { model: string; sums: readonly (number | null)[] },
+  price: Price | null,
+  sums: readonly (number | null)[],
 ): Record<string, number> {
-  const price = book.latest(row.model)
-  const [prompt = 0, completion = 0, ...numbers] = row.sums.map((sum) => sum ?? 0)
+  const [prompt = 0, completion = 0, ...numbers] = sums.map((sum) => sum ?? 0)
   // The columns have the order of these numbers.
   const billed = Object.fromEntries(Object.keys(nothingBilled).map((name, n) => [name, numbers[n] ?? 0])) as Billed
   const [input, output, read, write] = price ? totalsOf(price, { prompt, completion }, billed) : [0, 0, 0, 0]

@@ -221,12 +221,19 @@ const liveSeries = ({ unbilled: _, ...series }: Series, { live }: Split): Series
 
 export type Wanted = { split: Split; rootsOnly: boolean }
 
+/** The keys of a series that follow from the time of a bucket. */
+const keysOfTimes = ({ keys = [] }: Series): Sql =>
+  join(
+    keys.map(({ name, sql: made, statsKey }) => (statsKey ? sql`` : sql`, ${made} AS ${identifier(name)}`)),
+    '',
+  )
+
 function rolledRows(project: ProjectScope, series: Series, { split, rootsOnly }: Wanted, byHour: boolean): Sql {
   const conditions = bucketConditions(split.whole, byHour && series.granularity % 3600 === 0)
   const where = rootsOnly ? sql`${conditions} AND root = 1` : conditions
   const rows = project.from('call_stats', { final: true, where })
   if (series.bucket !== undefined)
-    return sql`(SELECT *, ${series.bucket} AS start FROM (SELECT *, bucket AS started_at ${rows}) AS c)`
+    return sql`(SELECT *, ${series.bucket} AS start${keysOfTimes(series)} FROM (SELECT *, bucket AS started_at ${rows}) AS c)`
   const start = alignedTo(sql`toInt64(toUnixTimestamp(bucket))`, series.granularity)
   return sql`(SELECT *, ${start} AS start ${rows})`
 }
@@ -236,7 +243,9 @@ const withLive = (rolled: Sql, live: Sql, { live: ranges }: Split): Sql =>
 
 /** The keys of a series, by the lists of a bucket that have them. */
 const rolledKeys = (series: Series): Sql =>
-  keysOf(series, ({ name, statsKey }) => sql`toString(${identifier(statsKey as string)}) AS ${identifier(name)}`)
+  keysOf(series, ({ name, statsKey }) =>
+    statsKey ? sql`toString(${identifier(statsKey)}) AS ${identifier(name)}` : identifier(name),
+  )
 
 /**
  * Parts of buckets by the keys of the series, as a subquery: each stands for many calls, or for one.

@@ -152,7 +152,7 @@ export function createCallStatsRoutes(deps: CallStatsDeps): Route[] {
     const usageLine = (bucket: number, timestamp: string, model: string): Line => {
       const [count, ...values] = usageAt.get(bucket)?.get(model) ?? none.usage
       const line = lineOf({ timestamp, model }, ofUsage, values, count)
-      if (book) Object.assign(line, costsOfSums(usage, book, { model, sums: values.slice(ofUsage.length) }))
+      if (book) Object.assign(line, costsOfSums(usage, book.latest(model), values.slice(ofUsage.length)))
       return line
     }
     function* callLines(): Generator<Line> {

@@ -13,6 +13,7 @@ import { readsBilled } from './metrics.ts'
 /** The list of a bucket's calls, and of its usage, that has it. */
 export type StatsKey = 'op' | 'user'
 
+/** Statistics have it in a list, or it follows from `c.started_at`, which is as true of a bucket. */
 type SeriesKey = { name: string; sql: Sql; statsKey?: StatsKey | undefined }
 
 /** Calls that begin in [startUs, endUs) and meet a query on light columns. */

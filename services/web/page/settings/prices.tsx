@@ -204,8 +204,8 @@ export function Prices({ projectId }: { projectId: string }) {
           </button>
         }
       >
-        Prices of {projectId}, per million tokens. These override built-in prices. Costs are computed on read, so past
-        calls change too.
+        Prices of {projectId}, per million tokens. A call costs what the price was when it began; these prices override
+        built-in ones. A price with an earlier effective date changes the costs of past calls.
       </SectionHead>
       <ShortTable
         label="Prices"
