@@ -109,18 +109,15 @@ describe('a trace', () => {
   })
 
   it('that may lack spans says so, and is read again until it lacks none', async () => {
-    await page.route(
-      '**/trace/tree',
-      async (route) => {
-        const response = await route.fetch()
-        await route.fulfill({ response, headers: { ...response.headers(), 'x-callhouse-stale': '3000' } })
-      },
-      { times: 1 },
-    )
+    await page.route('**/trace/tree', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, headers: { ...response.headers(), 'x-callhouse-stale': '3000' } })
+    })
     const trace = newTrace()
     await world.send([{ ...call(project, { id: newId(), name: 'just written' }), trace_id: trace }])
     await go(traceHref(trace))
     await page.getByText('Data from the last 3 s').waitFor()
+    await page.unroute('**/trace/tree')
     await page.getByText('may be missing').waitFor({ state: 'hidden', timeout: 15_000 })
   })
 
