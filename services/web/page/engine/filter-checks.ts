@@ -9,7 +9,7 @@ import {
   statusValues,
   statusWords,
 } from './filter-fields.ts'
-import { type Expression, type Literal, type Operator, parseQuery, queryText, type Term } from './query-text.ts'
+import { type Expression, type Literal, type Operator, parseQuery, queryText, type Term, termText } from './query-text.ts'
 
 /** @property fixes lines of the filter that say what may be meant, the likeliest first. */
 export type Problem = { term: Term; message: string; fixes: readonly { label: string; q: string }[] }
@@ -20,6 +20,9 @@ type Cond = Extract<Term, { type: 'cond' }>
 
 const listed = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 const order: readonly Operator[] = [':', '=', '>', '>=', '<', '<=']
+/** Values of a list that are offered one by one. */
+const maxOffered = 3
+const comparing: ReadonlySet<Operator> = new Set(['>', '>=', '<', '<='])
 const forms = {
   text: { operators: [':', '=', '~'], example: '' },
   list: { operators: [':', '=', '~'], example: '' },
@@ -120,7 +123,7 @@ const missing = (field: string, isOfTraces: boolean | undefined): string =>
   isOfTraces ? `${field} is a field of traces` : `Unknown field ${field}`
 
 /** Attributes of spans and of calls that a name of one word may mean. A link is none. */
-const asAttribute = (term: Cond): Term[] =>
+const asAttribute = (term: Cond): Cond[] =>
   /^[a-z_][\w-]*$/i.test(term.field) && !String(term.values[0]).startsWith('//')
     ? ['attributes.otel_span.attributes', 'attributes'].map((space) => ({ ...term, field: `${space}.${term.field}` }))
     : []
@@ -135,8 +138,8 @@ function ofCondition(term: Cond, rows: RowsOf): Found | undefined {
       message: missing(field, fault.isOfTraces),
       isOfTraces: fault.isOfTraces,
       terms: [
-        ...(fault.meant === undefined ? [] : [reread({ ...term, field: fault.meant })]),
-        ...(fault.meant === undefined && !fault.isOfTraces ? asAttribute(term) : []),
+        ...(fault.meant === undefined ? [] : withOneValue(reread({ ...term, field: fault.meant }))),
+        ...(fault.meant === undefined && !fault.isOfTraces ? asAttribute(term).flatMap(withOneValue) : []),
         // A call that failed is what one error is.
         ...(fault.isOfTraces && field === 'errors' ? [failed(term)] : []),
         ...(fault.isOfTraces ? [] : [{ type: 'word', not: term.not, text } as const]),
@@ -144,7 +147,23 @@ function ofCondition(term: Cond, rows: RowsOf): Found | undefined {
     }
   }
   const kind = kindOfField(field)
-  return kind && ofValues(term, kind)
+  return (kind && ofValues(term, kind)) ?? ofComparison(term)
+}
+
+const isListed = ({ operator, values }: Cond): boolean => comparing.has(operator) && values.length > 1
+
+/** Comparisons with one value each in place of one with several: which of them is meant is not known. */
+const withOneValue = (term: Cond): Cond[] =>
+  isListed(term) ? [...new Set(term.values)].slice(0, maxOffered).map((one) => ({ ...term, values: [one] })) : [term]
+
+function ofComparison(term: Cond): Found | undefined {
+  if (!isListed(term)) return undefined
+  const terms = withOneValue(term)
+  const texts = terms.map(termText)
+  return {
+    message: `${term.field}${term.operator} takes one value, as in ${texts.length === 1 ? texts[0] : listed(texts)}`,
+    terms,
+  }
 }
 
 /** An operator that a field does not have, and values that it never has. */

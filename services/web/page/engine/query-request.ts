@@ -85,11 +85,14 @@ function conditionAt(
       )
     return anyOf(values.map((one) => ({ $eq: [field(path), value(one)] })))
   }
-  const [first = null] = values
-  const isNumber = typeof first === 'number' && !isTyped(name)
-  const input = isNumber ? { $convert: { input: field(path), to: 'double' } } : field(path)
-  const right = name === 'started' || name === 'ended' ? value(Date.parse(String(first)) / 1000) : value(first)
-  return { [compare[operator]]: [input, right] }
+  return anyOf(values.map((one) => ({ [compare[operator]]: comparedAt(path, name, one) })))
+}
+
+/** A field and the value that it is compared with, both in the form of its kind. */
+function comparedAt(path: string, name: string, one: Literal): Operation[] {
+  if (kindOfField(name) === 'time') return [field(path), value(Date.parse(String(one)) / 1000)]
+  const isNumber = typeof one === 'number' && !isTyped(name)
+  return [isNumber ? { $convert: { input: field(path), to: 'double' } } : field(path), value(one)]
 }
 
 const isSome = (list: string): Operation => ({ $gt: [{ $size: field(list) }, value(0)] })
