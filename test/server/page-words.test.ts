@@ -63,7 +63,7 @@ const found = async (filter: string): Promise<string[]> =>
   (
     await server.list<{ op_name: string }>('/calls/stream_query', {
       project_id: project,
-      ...requestOf(parseQuery(filter), project),
+      ...requestOf(parseQuery(filter), project, { zoneOf: () => 'UTC' }),
       columns: ['op_name'],
     })
   ).map(({ op_name }) => op_name)

@@ -52,7 +52,7 @@ it('a saved view keeps what is pinned, for the page and for other programs', () 
   const { calls } = kinds
   const search = { cols: 'inputs.a,output', left: 'inputs.a' }
   expect(calls.kept({ ...search, by: 'op_name' })).toEqual(search)
-  expect(calls.definition('a/b', search)).toMatchObject({ pin: { left: ['inputs.a'], right: [] } })
+  expect(calls.definition('a/b', search, () => 'UTC')).toMatchObject({ pin: { left: ['inputs.a'], right: [] } })
 })
 
 it('values of a call are those that a filter can name, by the paths that it would take', () => {

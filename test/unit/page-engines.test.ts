@@ -98,7 +98,7 @@ describe('a filter', () => {
   })
 
   it('becomes the request that indexes serve where it can', () => {
-    const of = (text: string) => requestOf(parseQuery(text), 'a/b')
+    const of = (text: string) => requestOf(parseQuery(text), 'a/b', { zoneOf: () => 'UTC' })
     expect(of('is:root op:answer thread:t')).toEqual({
       filter: { trace_roots_only: true, op_names: ['answer', 'weave:///a/b/op/answer:*'], thread_ids: ['t'] },
     })

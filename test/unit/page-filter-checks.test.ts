@@ -18,7 +18,7 @@ import { requestOf } from '../../services/web/page/engine/query-request.ts'
 import { parseQuery, queryText } from '../../services/web/page/engine/query-text.ts'
 
 const problems = (q: string) => parsed(q).problems.map(({ message, fixes }) => [message, ...fixes.map((fix) => fix.q)])
-const request = (q: string) => requestOf(parseQuery(q), 'a/b')
+const request = (q: string, zone = 'UTC') => requestOf(parseQuery(q), 'a/b', { zoneOf: () => zone })
 
 describe('a term that cannot match is refused with a suggestion', () => {
   it.each([
@@ -138,7 +138,7 @@ describe('the request of a field to the server', () => {
       $gt: [field(name), { $literal: Date.parse(text) / 1000 }],
     })
     expect(query('started>2026-01-05 12:00:30Z')).toEqual(above('started_at', '2026-01-05T12:00:30Z'))
-    expect(query('ended>2026-01-05 12:00')).toEqual(above('ended_at', '2026-01-05T12:00'))
+    expect(query('ended>2026-01-05 12:00')).toEqual(above('ended_at', '2026-01-05T12:00Z'))
     expect(problems('since>2026-01-05 12:00')).toEqual([
       ['Unknown field since', 'started>2026-01-05T12:00', '"since>2026-01-05T12:00"'],
     ])
@@ -146,6 +146,40 @@ describe('the request of a field to the server', () => {
       const message = `${problems(`started>2026-01-05 ${text}`)[0]?.[0]}`
       expect(message).toMatch(/^started must be a time, such as started>2026-01-05T12:00, not 2026-01-05T/)
     }
+  })
+
+  it.each([
+    ['2026-01-05', 'America/New_York', '2026-01-05T05:00Z'],
+    ['2026-01-05', 'Asia/Tokyo', '2026-01-04T15:00Z'],
+    ['2026-1-5 9:05', 'Asia/Kolkata', '2026-01-05T03:35Z'],
+    ['2026-07-05', 'America/New_York', '2026-07-05T04:00Z'],
+    ['2026-02', 'America/New_York', '2026-02-01T05:00Z'],
+    ['2026-01-05 12:00:30.25', 'Asia/Tokyo', '2026-01-05T03:00:30.250Z'],
+    ['2026-01-05 12:00', 'America/New_York', '2026-01-05T17:00Z'],
+    ['2026-01-05 24:00', 'America/New_York', '2026-01-06T05:00Z'],
+    // A clock that skips midnight begins its day after it.
+    ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00Z'],
+    // Times that name their zone mean it.
+    ['2026-01-05 12:00Z', 'America/New_York', '2026-01-05T12:00Z'],
+    ['2026-01-05 12:00 +02:00', 'America/New_York', '2026-01-05T10:00Z'],
+  ])('%s in the zone %s is %s, with every comparison', (written, zone, instant) => {
+    for (const [name, path] of [
+      ['started', 'started_at'],
+      ['ended', 'ended_at'],
+    ] as const)
+      for (const [operator, asked] of Object.entries({ '>': '$gt', '>=': '$gte', '<': '$lt', '<=': '$lte' }))
+        expect(request(`${name}${operator}${written}`, zone).query?.$expr).toEqual({
+          [asked]: [field(path), { $literal: Date.parse(instant) / 1000 }],
+        })
+  })
+
+  it('the zone is looked up for times that name none alone', () => {
+    const zoneOf = () => {
+      throw new Error('looked up')
+    }
+    const ask = (q: string) => () => requestOf(parseQuery(q), 'a/b', { zoneOf })
+    expect(ask('op:a started>2026-01-05T12:00Z latency>2s')).not.toThrow()
+    expect(ask('started>2026-01-05')).toThrow('looked up')
   })
 
   it('names that programs send are attributes of calls and of spans; end users are no users of keys', () => {

@@ -161,21 +161,20 @@ describe('an operator that a field does not have', () => {
 
 describe('a comparison with several values', () => {
   it.each<[q: string, message: string, ...fixes: string[]]>([
-    [
-      'latency>(1s, 2s)',
-      'latency> takes one value, as in latency>1s or latency>2s',
-      ...['latency>1s', 'latency>2s'],
-    ],
+    ['latency>(1s, 2s)', 'latency> takes one value, as in latency>1s or latency>2s', 'latency>1s', 'latency>2s'],
     [
       'op:a -started>=(2026-01-05, 2026-01-06 12:00) x',
       'started>= takes one value, as in -started>=2026-01-05 or -started>=2026-01-06T12:00',
-      ...['op:a -started>=2026-01-05 x', 'op:a -started>=2026-01-06T12:00 x'],
+      'op:a -started>=2026-01-05 x',
+      'op:a -started>=2026-01-06T12:00 x',
     ],
     ['tokens<(5, 5)', 'tokens< takes one value, as in tokens<5', 'tokens<5'],
     [
       'output.score<=(1, 2, 3, 4)',
       'output.score<= takes one value, as in output.score<=1, output.score<=2 or output.score<=3',
-      ...['output.score<=1', 'output.score<=2', 'output.score<=3'],
+      'output.score<=1',
+      'output.score<=2',
+      'output.score<=3',
     ],
     ['latency>(1s, fast)', `${durationForm}, not fast`],
     ['took>(1s, 2s)', 'Unknown field took', 'latency>1s', 'latency>2s', '"took>(1s, 2s)"'],

@@ -18,7 +18,7 @@ import { kinds } from '../../services/web/page/views/kinds.ts'
 
 type View = 'all' | undefined
 const requestIn = (q: string, view: View = undefined) =>
-  listRequest('a/b', { q, view }, parsedList({ q, view }).expression, 1_000_000)
+  listRequest('a/b', { q, view }, parsedList({ q, view }).expression, 1_000_000, () => 'UTC')
 const query = (q: string, view?: View) => requestIn(q, view).query?.$expr
 const problems = (q: string, view?: View) =>
   parsedList({ q, view }).problems.map(({ message, fixes }) => [message, ...fixes.map((fix) => fix.q)])
@@ -117,7 +117,7 @@ describe('terms', () => {
 describe('orders', () => {
   it('of whole traces are those of the list of traces', () => {
     const orderOf = (sort: string, view?: View) =>
-      listRequest('a/b', callsSearch({ sort, view }), [], 1_000_000).sort_by[0]
+      listRequest('a/b', callsSearch({ sort, view }), [], 1_000_000, () => 'UTC').sort_by[0]
     expect(orderOf('errors:desc')).toEqual({ field: 'trace.errors', direction: 'desc' })
     expect(orderOf('tokens:asc')).toEqual({ field: 'trace.total_tokens', direction: 'asc' })
     expect(orderOf('latency:asc', 'all')).toEqual({ field: 'summary.weave.latency_ms', direction: 'asc' })
@@ -132,7 +132,7 @@ describe('orders', () => {
     expect(callsSearch(ofRoots)).toEqual(ofRoots)
     expect(sortOf('cost:desc', 'calls')).toBe('started_at:desc')
     expect(sortOf('cost:desc', 'traces')).toBe('cost:desc')
-    const named = listRequest('a/b', { sort: 'cost:desc', q: 'trace:x' }, parsed('trace:x').expression, 0)
+    const named = listRequest('a/b', { sort: 'cost:desc', q: 'trace:x' }, parsed('trace:x').expression, 0, () => 'UTC')
     expect(named.sort_by).toEqual([{ field: 'started_at', direction: 'desc' }])
   })
 })
@@ -156,7 +156,7 @@ describe('a list', () => {
   it('is kept as a view, for other programs by the fields that they know', () => {
     const search = { q: 'errors>0', sort: 'cost:desc' }
     expect(kinds.calls.kept(search)).toEqual(search)
-    expect(kinds.calls.definition('a/b', search)).toMatchObject({
+    expect(kinds.calls.definition('a/b', search, () => 'UTC')).toMatchObject({
       filter: { trace_roots_only: true },
       query: { $expr: above('trace.errors', 0) },
       sort_by: [{ field: 'trace.cost', direction: 'desc' }],

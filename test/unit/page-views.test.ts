@@ -27,13 +27,21 @@ it('the page reads back what it has saved, and names what others made without op
 })
 
 it('a saved view says to other programs what is in it, without ranges that end now', () => {
-  expect(calls.definition('a/b', { q: 'op:answer', range: '24h', cols: 'inputs.k' })).toMatchObject({
+  expect(calls.definition('a/b', { q: 'op:answer', range: '24h', cols: 'inputs.k' }, () => 'UTC')).toMatchObject({
     filter: { trace_roots_only: true, op_names: expect.anything() },
     columns: [{ path: ['inputs', 'k'], label: 'inputs.k' }],
     sort_by: [{ field: 'started_at', direction: 'desc' }],
   })
-  expect(threads.definition('a/b', { sort: 'turn_count' })).toEqual({
+  expect(threads.definition('a/b', { sort: 'turn_count' }, () => 'UTC')).toEqual({
     sort_by: [{ field: 'turn_count', direction: 'desc' }],
+  })
+})
+
+it('days in a saved view are those of who opens it; for other programs they are instants of who saved it', () => {
+  const search = { q: 'started>2026-01-05' }
+  expect(calls.kept({ ...search, tz: 'Asia/Tokyo' })).toEqual(search)
+  expect(calls.definition('a/b', search, () => 'Asia/Tokyo')).toMatchObject({
+    query: { $expr: { $gt: [{ $getField: 'started_at' }, { $literal: Date.parse('2026-01-04T15:00Z') / 1000 }] } },
   })
 })
 

@@ -68,8 +68,7 @@ export function localZone(): string {
   return knownZone
 }
 /** The zone of the page: of the address, else the reader's choice. */
-export function useZone(fromAddress: string | undefined): string {
-  const chosen = usePreference('zone')
+export function zoneOf(fromAddress: string | undefined, chosen: Value<'zone'> = preference('zone')): string {
   if (fromAddress !== undefined) {
     try {
       new Intl.DateTimeFormat('en', { timeZone: fromAddress })
@@ -80,6 +79,7 @@ export function useZone(fromAddress: string | undefined): string {
   }
   return chosen === 'UTC' ? 'UTC' : localZone()
 }
+export const useZone = (fromAddress: string | undefined): string => zoneOf(fromAddress, usePreference('zone'))
 
 const rowHeights = { normal: 28, compact: 24, roomy: 36 } as const
 export const useRowHeight = (): number => scaled(rowHeights[usePreference('density')])

@@ -7,6 +7,7 @@ import { comparedOf, comparisonQuery } from './evaluations/comparison-query.ts'
 import { asksForNothing, defaultView } from './parts/default-view.ts'
 import { openQuery, traceQuery } from './parts/trace-query.ts'
 import { listPageQuery } from './parts/use-list.ts'
+import { zoneOf } from './preferences.ts'
 import { startWorker } from './worker/client.ts'
 
 let askedS: number | undefined
@@ -28,7 +29,8 @@ function ask(path: string, search: Record<string, string>): void {
     const { expression, fault } = parsedList(found)
     if (fault || (asksForNothing(found) && defaultView('calls', projectId) !== undefined)) return
     askedS = Math.floor(Date.now() / 1000)
-    void queries.prefetchQuery(listPageQuery(callsQuestion(listRequest(projectId, found, expression, askedS)), 0))
+    const request = listRequest(projectId, found, expression, askedS, () => zoneOf(found.tz))
+    void queries.prefetchQuery(listPageQuery(callsQuestion(request), 0))
   }
   if (page === 'traces' && id) {
     void queries.prefetchQuery(traceQuery(projectId, id))

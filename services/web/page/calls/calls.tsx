@@ -79,8 +79,8 @@ export function Calls() {
   const [valued, setValued] = useState<Row>()
   const query = useMemo(() => parsedList({ q: search.q, view: search.view }), [search.q, search.view])
   const whole = useMemo(
-    () => (query.fault ? undefined : listRequest(projectId, search, query.expression, nowS)),
-    [projectId, search, query, nowS],
+    () => (query.fault ? undefined : listRequest(projectId, search, query.expression, nowS, () => zone)),
+    [projectId, search, query, nowS, zone],
   )
   const { request, ...stoppable } = useStoppable(whole)
   const isText = hasText(query.expression)

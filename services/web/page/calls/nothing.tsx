@@ -10,6 +10,7 @@ import { Icon } from '../parts/icon.tsx'
 import { NoSuchProject, useOtherProjects } from '../parts/no-such-project.tsx'
 import { useProject } from '../parts/project.ts'
 import { QuickStart } from '../parts/quick-start.tsx'
+import { useZone } from '../preferences.ts'
 
 type NothingProps = { projectId: string; search: CallsSearch; onChange(search: CallsSearch): void; onArrived(): void }
 
@@ -96,7 +97,9 @@ function Wider({
   onPick(): void
 }) {
   const { expression, fault } = parsedList(search)
-  const { sort_by: _, ...request } = listRequest(projectId, search, expression, Math.floor(Date.now() / 60_000) * 60)
+  const zone = useZone(search.tz)
+  const minuteS = Math.floor(Date.now() / 60_000) * 60
+  const { sort_by: _, ...request } = listRequest(projectId, search, expression, minuteS, () => zone)
   const { data } = useQuery({
     queryKey: ['calls.wider', request],
     queryFn: ({ signal }) => json('calls.query_stats', { ...request, limit: 10_001 }, { signal }),

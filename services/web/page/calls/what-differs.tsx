@@ -15,6 +15,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { RefOrText } from '../parts/ref-link.tsx'
 import { Second } from '../parts/text.tsx'
+import { useZone } from '../preferences.ts'
 
 const maxShown = 20
 /** Fields that are counted: those that every call has, and the commonest of payloads. */
@@ -32,10 +33,11 @@ function sidesOf(
   search: CallsSearch,
   ids: readonly string[] | undefined,
   nowS: number,
+  zone: string,
 ): [here: Request, elsewhere: Request] {
   const { expression } = parsedList(search)
   const requestIn = (range: string | undefined): Request => {
-    const { sort_by: _, ...request } = listRequest(projectId, { ...search, range }, expression, nowS)
+    const { sort_by: _, ...request } = listRequest(projectId, { ...search, range }, expression, nowS, () => zone)
     return request
   }
   if (ids !== undefined) {
@@ -108,7 +110,8 @@ type Props = {
 }
 
 export function WhatDiffers({ projectId, search, ids, nowS, onFilter, onClose }: Props) {
-  const { data, error, refetch } = useDifferences(projectId, sidesOf(projectId, search, ids, nowS))
+  const zone = useZone(search.tz)
+  const { data, error, refetch } = useDifferences(projectId, sidesOf(projectId, search, ids, nowS, zone))
   const what = ids === undefined ? 'in this time range' : 'that are marked'
   return (
     <Dialog title={`Compare with the rest: calls ${what}`} onClose={onClose} className="wide">

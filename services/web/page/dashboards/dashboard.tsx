@@ -53,7 +53,7 @@ const Tiles = ({ now, before, rows, range }: TilesProps) => (
 )
 
 /** The time that the address names, and what every request of the page has in common. */
-function useTime(projectId: string) {
+function useTime(projectId: string, zone: string) {
   const { q, range = usualRange } = useSearch({ from: '/signed-in/p/$entity/$project/dashboard' })
   const [nowS, setNowS] = useState(() => Math.ceil(Date.now() / 1000))
   const bounds = boundsOf(range, nowS) ?? {}
@@ -65,10 +65,10 @@ function useTime(projectId: string) {
     if (query.fault || startS === undefined || startS >= endS) return undefined
     return (term?: string) => {
       const { expression } = term === undefined ? query : parsed(narrowed(query.expression, term))
-      const { sort_by: _, ...rest } = listRequest(projectId, { view: 'all' }, expression, endS)
+      const { sort_by: _, ...rest } = listRequest(projectId, { view: 'all' }, expression, endS, () => zone)
       return { ...rest, start: startS, end: endS, ...(isOfTraces(rest) && { count: 'traces' as const }) }
     }
-  }, [projectId, query, startS, endS])
+  }, [projectId, query, startS, endS, zone])
   // Without a first call there is nothing to ask for.
   const isEmpty = bounds.from === undefined && firstS === null
   return { q, range, query, requestOf, isEmpty, startS, endS, refresh: () => setNowS(Math.ceil(Date.now() / 1000)) }
@@ -159,7 +159,7 @@ export function Dashboard() {
   const search = useSearch({ from: '/signed-in/p/$entity/$project/dashboard' })
   const navigate = useNavigate({ from: '/p/$entity/$project/dashboard' })
   const zone = useZone(search.tz)
-  const { q, range, query, requestOf, isEmpty, startS = 0, endS, refresh } = useTime(projectId)
+  const { q, range, query, requestOf, isEmpty, startS = 0, endS, refresh } = useTime(projectId, zone)
   const [at, setAt] = useState<number>()
   const spanS = endS - startS
   const bucket = bucketFor(spanS, 90)

@@ -1,4 +1,5 @@
 // Ticks of a chart's axes: round values with one unit for all of them, and times at round steps of a zone's clock.
+import { instantOf, localMs } from './zone-clock.ts'
 
 export const axisUnits = ['count', 'tokens', 'duration', 'money', 'share', 'number'] as const
 export type AxisUnit = (typeof axisUnits)[number]
@@ -93,37 +94,6 @@ const monthSteps = [1, 2, 3, 6, 12, 24, 60, 120]
 /** Mondays, counted from 1 January 1970. */
 const firstMonday = 4 * dayMs
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-
-const clocks = new Map<string, Intl.DateTimeFormat>()
-/** The local time of a zone, as if it were UTC. */
-function localMs(ms: number, zone: string): number {
-  let clock = clocks.get(zone)
-  if (clock === undefined) {
-    const [two, numeric] = ['2-digit', 'numeric'] as const
-    clock = new Intl.DateTimeFormat('en-GB', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: numeric,
-      month: two,
-      day: two,
-      hour: two,
-      minute: two,
-      second: two,
-    })
-    clocks.set(zone, clock)
-  }
-  const parts = new Map(clock.formatToParts(ms).map(({ type, value }) => [type, Number(value)]))
-  const [year = 0, month = 1, day = 1] = [parts.get('year'), parts.get('month'), parts.get('day')]
-  const [hour = 0, minute = 0, second = 0] = [parts.get('hour'), parts.get('minute'), parts.get('second')]
-  return Date.UTC(year, month - 1, day, hour, minute, second) + (((ms % 1_000) + 1_000) % 1_000)
-}
-
-/** The first instant when the clock of a zone shows this; for a time that the clock skips, the one after it. */
-function instantOf(local: number, zone: string): number {
-  const offsets = [local - dayMs, local + dayMs].map((ms) => localMs(ms, zone) - ms)
-  const earlier = local - Math.max(...offsets)
-  return localMs(earlier, zone) === local ? earlier : local - Math.min(...offsets)
-}
 
 function localTimes(fromMs: number, toMs: number, most: number): { times: number[]; step: number } {
   const fits = (step: number) => (toMs - fromMs) / step <= most

@@ -1,8 +1,9 @@
 // The address of the calls page, and the request that follows from it.
 import { isTime, type Problem, problemsOf } from './filter-checks.ts'
 import { isOfTrace, kindOfField, pathOf, type RowsOf } from './filter-fields.ts'
-import { type Bounds, type CallsRequest, isDocument, requestOf } from './query-request.ts'
+import { type Bounds, type CallsRequest, isDocument, requestOf, type ZoneOf } from './query-request.ts'
 import { type Expression, parseQuery, QueryFault, termText } from './query-text.ts'
+import { instantOf, localMs, writtenMs } from './zone-clock.ts'
 
 export type CallsSearch = {
   q?: string | undefined
@@ -97,33 +98,37 @@ const unitMs = { m: 60_000, h: 3_600_000, d: day, w: 7 * day }
 type Ago = { last?: string; count?: string; unit: string }
 
 /** Milliseconds of a day and its time, NaN where there is no such day. @param usual time of a day without one */
-const momentOf = (found: RegExpExecArray | null, usual: string): number =>
+const momentOf = (found: RegExpExecArray | null, usual: string, zone: string): number =>
   found?.[1] && isTime(found[1])
-    ? new Date(`${found[1]}T${(found[2] ?? usual).padStart(5, '0')}`).getTime()
+    ? writtenMs(`${found[1]}T${(found[2] ?? usual).padStart(5, '0')}`, () => zone)
     : Number.NaN
 
+/** The midnight before an instant, or so many days after that one. */
+function midnightOf(ms: number, zone: string, days = 0): number {
+  const local = localMs(ms, zone)
+  return instantOf(Math.floor(local / day) * day + days * day, zone)
+}
+
 /** Ranges as readers type them: `2h`, `last 3 days`, `yesterday`, `2026-01-05`, `2026-01-05 12:00 to 13:00`. */
-export function typedRange(typed: string, now: Date = new Date()): string | undefined {
+export function typedRange(typed: string, zone: string, nowMs: number = Date.now()): string | undefined {
   const value = typed.trim().toLowerCase()
   if (value === 'all' || Object.hasOwn(ranges, value)) return value
-  const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate())
   const iso = (at: number) => new Date(at).toISOString()
-  if (value === 'today') return `${iso(midnight.getTime())}~`
-  if (value === 'yesterday') return `${iso(midnight.getTime() - day)}~${iso(midnight.getTime())}`
+  if (value === 'today') return `${iso(midnightOf(nowMs, zone))}~`
+  if (value === 'yesterday') return `${iso(midnightOf(nowMs, zone, -1))}~${iso(midnightOf(nowMs, zone))}`
   const ago = agoForm.exec(value)
   if (ago) {
     const { last, count = last && '1', unit } = ago.groups as Ago
-    if (count !== undefined)
-      return `${iso(now.getTime() - Number(count) * unitMs[unit.charAt(0) as keyof typeof unitMs])}~`
+    if (count !== undefined) return `${iso(nowMs - Number(count) * unitMs[unit.charAt(0) as keyof typeof unitMs])}~`
   }
   const [first = '', second] = typed.trim().split(/\s+to\s+|\s*~\s*/i)
   const from = inputForm.exec(first)
   if (!from) return boundsOf(typed.trim(), 0) === undefined ? undefined : typed.trim()
-  const start = momentOf(from, '00:00')
+  const start = momentOf(from, '00:00', zone)
   if (Number.isNaN(start)) return undefined
-  if (second === undefined) return `${iso(start)}~${iso(start + (from[2] ? 3_600_000 : day))}`
+  if (second === undefined) return `${iso(start)}~${iso(from[2] ? start + 3_600_000 : midnightOf(start, zone, 1))}`
   const to = inputForm.exec(/^\d{1,2}:\d{2}/.test(second) ? `${from[1]} ${second}` : second)
-  const end = momentOf(to, '23:59:59')
+  const end = momentOf(to, '23:59:59', zone)
   return Number.isNaN(end) ? undefined : `${iso(start)}~${iso(end)}`
 }
 
@@ -132,7 +137,7 @@ export function typedRange(typed: string, now: Date = new Date()): string | unde
  * they stand in their trace.
  */
 function rowsOf(view: CallsSearch['view'], expression: Expression): RowsOf {
-  const { filter } = requestOf(expression, '')
+  const { filter } = requestOf(expression, '', { zoneOf: () => 'UTC' })
   if (filter.trace_roots_only === true) return 'traces'
   const isNamed = ['call_ids', 'parent_ids', 'trace_ids'].some((name) => name in filter)
   return view === 'all' || isNamed ? 'calls' : 'traces'
@@ -211,9 +216,16 @@ export const sortOf = (sort: string | undefined, rows: RowsOf): string =>
 
 export type ListRequest = CallsRequest & { project_id: string; sort_by: { field: string; direction: 'asc' | 'desc' }[] }
 
-export function listRequest(project: string, search: CallsSearch, expression: Expression, nowS: number): ListRequest {
+/** @param zoneOf the zone of times in the filter that name none */
+export function listRequest(
+  project: string,
+  search: CallsSearch,
+  expression: Expression,
+  nowS: number,
+  zoneOf: ZoneOf,
+): ListRequest {
   const rows = rowsOf(search.view, expression)
-  const request = requestOf(expression, project, boundsOf(search.range ?? '', nowS), rows)
+  const request = requestOf(expression, project, { ...boundsOf(search.range ?? '', nowS), rows, zoneOf })
   if (rows === 'traces') request.filter.trace_roots_only = true
   const [field = '', direction] = sortOf(search.sort, rows).split(':')
   const order = direction === 'asc' ? 'asc' : 'desc'

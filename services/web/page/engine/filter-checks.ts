@@ -9,7 +9,15 @@ import {
   statusValues,
   statusWords,
 } from './filter-fields.ts'
-import { type Expression, type Literal, type Operator, parseQuery, queryText, type Term, termText } from './query-text.ts'
+import {
+  type Expression,
+  type Literal,
+  type Operator,
+  parseQuery,
+  queryText,
+  type Term,
+  termText,
+} from './query-text.ts'
 
 /** @property fixes lines of the filter that say what may be meant, the likeliest first. */
 export type Problem = { term: Term; message: string; fixes: readonly { label: string; q: string }[] }

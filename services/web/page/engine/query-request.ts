@@ -1,6 +1,7 @@
 // A filter's tree as the request of /calls/stream_query: its `filter` object and its `query` expression.
 import { isOfTrace, kindOfField, pathOf, pathsOf, type RowsOf } from './filter-fields.ts'
 import type { Expression, Literal, Operator, Term } from './query-text.ts'
+import { writtenMs } from './zone-clock.ts'
 
 type Operation = Record<string, unknown>
 export type CallsRequest = { filter: Record<string, unknown>; query?: { $expr: Operation } }
@@ -52,8 +53,11 @@ const opNames = (project: string, literal: Literal): string[] =>
 /** Whole elements of lists, whatever their case. */
 const isIn = (path: string, literal: Literal): Operation => contains(path, String(literal))
 
+/** The zone of times that name none. */
+export type ZoneOf = () => string
+
 /** The list that an expression is read for. */
-type Place = { project: string; rows: RowsOf }
+type Place = { project: string; rows: RowsOf; zoneOf: ZoneOf }
 
 const condition = (name: string, operator: Operator, values: Literal[], place: Place): Operation =>
   anyOf(pathsOf(name, place.rows).map((path) => conditionAt(path, name, operator, values, place)))
@@ -66,7 +70,7 @@ function conditionAt(
   name: string,
   operator: Operator,
   values: Literal[],
-  { project, rows }: Place,
+  { project, rows, zoneOf }: Place,
 ): Operation {
   const isList = kindOfField(name) === 'list'
   if (isList && operator !== '~') return anyOf(values.map((one) => isIn(path, one)))
@@ -85,12 +89,12 @@ function conditionAt(
       )
     return anyOf(values.map((one) => ({ $eq: [field(path), value(one)] })))
   }
-  return anyOf(values.map((one) => ({ [compare[operator]]: comparedAt(path, name, one) })))
+  return anyOf(values.map((one) => ({ [compare[operator]]: comparedAt(path, name, one, zoneOf) })))
 }
 
 /** A field and the value that it is compared with, both in the form of its kind. */
-function comparedAt(path: string, name: string, one: Literal): Operation[] {
-  if (kindOfField(name) === 'time') return [field(path), value(Date.parse(String(one)) / 1000)]
+function comparedAt(path: string, name: string, one: Literal, zoneOf: ZoneOf): Operation[] {
+  if (kindOfField(name) === 'time') return [field(path), value(writtenMs(String(one), zoneOf) / 1000)]
   const isNumber = typeof one === 'number' && !isTyped(name)
   return [isNumber ? { $convert: { input: field(path), to: 'double' } } : field(path), value(one)]
 }
@@ -147,14 +151,11 @@ function intoFilter(filter: Record<string, unknown>, term: Term, project: string
 /** Bounds of the page's time range, in seconds since 1970. */
 export type Bounds = { from?: number | undefined; to?: number | undefined }
 
-/** @param rows what the list shows: with traces some terms mean the whole trace of a root */
-export function requestOf(
-  any: Expression,
-  project: string,
-  { from, to }: Bounds = {},
-  rows: RowsOf = 'calls',
-): CallsRequest {
-  const place = { project, rows }
+/** @property rows what the list shows: with traces some terms mean the whole trace of a root */
+type Asked = Bounds & { rows?: RowsOf; zoneOf: ZoneOf }
+
+export function requestOf(any: Expression, project: string, { from, to, rows = 'calls', zoneOf }: Asked): CallsRequest {
+  const place = { project, rows, zoneOf }
   const filter: Record<string, unknown> = {}
   const operations: Operation[] = []
   const [only] = any

@@ -47,7 +47,7 @@ export function RangeMenu({ range, zone, onChange }: RangeProps) {
   useKeys({ range: () => document.getElementById('range-menu')?.click() })
   const submit = (close: () => void) => (event: FormEvent) => {
     event.preventDefault()
-    const found = typedRange(typed)
+    const found = typedRange(typed, zone)
     setBad(found === undefined)
     if (found === undefined) return
     onChange(found === 'all' ? undefined : found)
@@ -74,7 +74,7 @@ export function RangeMenu({ range, zone, onChange }: RangeProps) {
               className="item"
               aria-pressed={one === range}
               onClick={() => {
-                onChange(one && typedRange(one))
+                onChange(one && typedRange(one, zone))
                 close()
               }}
             >

@@ -1,5 +1,6 @@
 // Saved properties of each kind of list: for the page its address, for others the members of `SavedView`.
 import { type CallsSearch, callsSearch, columnsOf, listRequest, parsedList } from '../engine/calls-search.ts'
+import type { ZoneOf } from '../engine/query-request.ts'
 import { type ThreadsSearch, threadsSearch } from '../engine/threads-search.ts'
 import type { ListSearch as Search, ViewPage } from '../parts/default-view.ts'
 
@@ -11,7 +12,8 @@ export type ViewKind = {
   keeps: string
   /** The saved part of an address: neither the zone of the reader nor state of a visit. */
   kept(search: Search): Search
-  definition(projectId: string, search: Search): object
+  /** @param zoneOf the zone of times in the filter that name none: for other programs they are instants */
+  definition(projectId: string, search: Search, zoneOf: ZoneOf): object
 }
 
 const calls: ViewKind = {
@@ -23,9 +25,9 @@ const calls: ViewKind = {
     return callsSearch({ q, view, range, sort, cols, left, right }) as Search
   },
   /** Ranges that end now are in the address only. */
-  definition(projectId, search) {
+  definition(projectId, search, zoneOf) {
     const { range: _, ...rest }: CallsSearch = callsSearch(search)
-    const { filter, query, sort_by } = listRequest(projectId, rest, parsedList(rest).expression, 0)
+    const { filter, query, sort_by } = listRequest(projectId, rest, parsedList(rest).expression, 0, zoneOf)
     const columns = columnsOf(rest.cols).flatMap((path) =>
       path === '-' ? [] : [{ path: path.split('.'), label: path }],
     )

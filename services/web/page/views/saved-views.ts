@@ -3,6 +3,7 @@
 import { json } from '../api/client.ts'
 import { queries } from '../api/session.ts'
 import type { ListSearch as Search, ViewPage } from '../parts/default-view.ts'
+import { zoneOf } from '../preferences.ts'
 import { addressOf, kinds, type SavedView, type ViewKind, viewOf } from './kinds.ts'
 
 export const viewsKey = (page: ViewPage, projectId: string) => ['views', projectId, page]
@@ -31,7 +32,7 @@ export async function loadView(page: ViewPage, projectId: string, id: string): P
 
 export async function saveView(kind: ViewKind, projectId: string, { id, label, search }: SavedView): Promise<string> {
   const kept = kind.kept(search ?? {})
-  const definition = kind.definition(projectId, kept)
+  const definition = kind.definition(projectId, kept, () => zoneOf(search?.tz))
   const val = { view_type: kind.type, label, description: addressOf(kind, kept), definition }
   const obj = { project_id: projectId, object_id: id, builtin_object_class: 'SavedView', val }
   await json('objects.create', { obj })
