@@ -9,7 +9,7 @@ import {
   withWidth,
 } from '../../services/web/page/calls/columns.ts'
 import { columnsOfFile } from '../../services/web/page/calls/export-columns.ts'
-import { fieldValues } from '../../services/web/page/engine/call-values.ts'
+import { fieldValues, sentValues } from '../../services/web/page/engine/call-values.ts'
 import { callsSearch } from '../../services/web/page/engine/calls-search.ts'
 import { membersOfText } from '../../services/web/page/engine/json-texts.ts'
 import { kinds } from '../../services/web/page/views/kinds.ts'
@@ -79,6 +79,23 @@ it('values of a call are those that a filter can name, by the paths that it woul
   const many = Array.from({ length: 500 }, (_, n) => [`inputs.k${n}`, `{"a":${n},"b":${n}}`] as const)
   expect(fieldValues(many)).toHaveLength(100)
   expect(fieldValues([['inputs.d', `${'{"d":'.repeat(500)}1${'}'.repeat(500)}`]])).toEqual([])
+})
+
+it('a value that lies in a call and in its span is listed once, and each row has a name of its own', () => {
+  const ofSpan = (tenant: string) =>
+    fieldValues([
+      ['attributes', `{"metadata":{"tenant":"blue"},"otel_span":{"attributes":{"metadata":{"tenant":"${tenant}"}}}}`],
+      ['inputs.k', '5'],
+    ])
+  const [name, path] = ['metadata.tenant', 'attributes.metadata.tenant']
+  const other = { name: 'inputs.k', path: 'inputs.k', value: 5 }
+  expect(sentValues(ofSpan('blue'))).toEqual([{ name, path, value: 'blue' }, other])
+  const further = 'attributes.otel_span.attributes.metadata.tenant'
+  expect(sentValues(ofSpan('red'))).toEqual([
+    { name, path, value: 'blue' },
+    { name: further, path: further, value: 'red' },
+    other,
+  ])
 })
 
 it('attributes of spans are columns under the names that were sent, each once, whether calls or spans have them', () => {

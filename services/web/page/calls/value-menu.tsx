@@ -1,9 +1,8 @@
 // The values of a call: only calls with one, or without it; calls counted by it; its field as a column.
 import { useQuery } from '@tanstack/react-query'
 import { baseUrl, json } from '../api/client.ts'
-import { type FieldValue, fieldValues, isField, literalOfJson } from '../engine/call-values.ts'
+import { type FieldValue, fieldValues, isField, literalOfJson, sentValues } from '../engine/call-values.ts'
 import { type CallsSearch, maxChosenColumns } from '../engine/calls-search.ts'
-import { sentNameOf } from '../engine/completion.ts'
 import { narrowedLine } from '../engine/filter-acts.ts'
 import { type Literal, literalText } from '../engine/query-text.ts'
 import { opNameOf, type Row } from '../engine/rows.ts'
@@ -86,10 +85,16 @@ export function ValuesOfRow({ projectId, row, models, columns, q, onChange, onCl
   const own = useFields(projectId, row, columns)
   const values = [
     ...plainValues(row, models),
-    ...own.found.map(({ path, value }): Value => {
-      const name = sentNameOf(path)
-      return { label: name, field: name, value, shown: String(value), by: name, column: path }
-    }),
+    ...sentValues(own.found).map(
+      ({ name, path, value }): Value => ({
+        label: name,
+        field: name,
+        value,
+        shown: String(value),
+        by: name,
+        column: path,
+      }),
+    ),
   ]
   const shown = columns.filter((path) => path !== '-')
   const act = (next: Parameters<MenuProps['onChange']>[0]) => {

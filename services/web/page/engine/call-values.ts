@@ -1,5 +1,5 @@
 // The values of a call that a filter can name: texts, numbers and truths of its payloads by their paths.
-import { fieldOfPath } from './completion.ts'
+import { fieldOfPath, sentNameOf } from './completion.ts'
 import { type Member, membersOfText, plainText } from './json-texts.ts'
 import type { Literal } from './query-text.ts'
 
@@ -42,4 +42,19 @@ export function fieldValues(members: readonly Member[], depth = 0): FieldValue[]
     }
   }
   return found.slice(0, maxValues)
+}
+
+/**
+ * Values under the names that programs sent. One that lies in two places, in a call and in its span, is listed once; where
+ * the places differ, the further ones keep their paths.
+ */
+export function sentValues(found: readonly FieldValue[]): (FieldValue & { name: string })[] {
+  const first = new Map<string, Literal>()
+  return found.flatMap(({ path, value }) => {
+    const name = sentNameOf(path)
+    const before = first.get(name)
+    if (before === undefined) first.set(name, value)
+    else if (before === value) return []
+    return [{ path, value, name: before === undefined ? name : path }]
+  })
 }
