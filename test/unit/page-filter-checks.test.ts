@@ -187,6 +187,14 @@ describe('the request of a field to the server', () => {
     expect(query('metadata.tenant:blue')).toEqual({
       $or: [equal('attributes.metadata.tenant'), equal('attributes.otel_span.attributes.metadata.tenant')],
     })
+    // A resource is one of a span; `resource.name` may be an attribute as well.
+    const ofResource = ['attributes.resource.a.b', 'attributes.otel_span.attributes.resource.a.b'].map(equal)
+    const short = [...ofResource, equal('attributes.otel_span.resource.attributes.a.b')]
+    expect([query('resource.a.b:blue'), problems('resource.a.b:blue')]).toEqual([{ $or: short }, []])
+    expect(query('resource.attributes.service.name:blue')).toMatchObject({
+      $or: expect.arrayContaining([equal('attributes.otel_span.resource.attributes.service.name')]),
+    })
+    expect(JSON.stringify(query('resources.a:blue'))).not.toContain('otel_span.resource.')
     for (const q of ['end_user:blue', 'user.id:blue']) expect(query(q)).toEqual(equal('attributes.end_user'))
     expect(request('user:noor run:abc').filter).toEqual({ wb_user_ids: ['noor'], wb_run_ids: ['abc'] })
   })

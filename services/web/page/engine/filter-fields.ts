@@ -121,7 +121,7 @@ export const kindOfField = (name: string): FieldKind | undefined => own(name, 't
 
 /**
  * Possible paths of a field's values. Names that are no field of this table and no part of a payload are those of
- * attributes, as programs send them: of calls, and of spans.
+ * attributes, as programs send them: of calls, and of spans; `resource.` also stands for the resource of a span.
  */
 export function pathsOf(name: string, rows: RowsOf = 'calls'): readonly [string, ...string[]] {
   const field = own(name, rows)
@@ -131,7 +131,13 @@ export function pathsOf(name: string, rows: RowsOf = 'calls'): readonly [string,
   const scorer = /^scorer\.([^.]+)(?:\.(.+))?$/.exec(name)
   if (scorer) return [`feedback.[wandb.runnable.${scorer[1]}].payload.output${scorer[2] ? `.${scorer[2]}` : ''}`]
   if (isDocument(name) || isGiven(name) || !name.includes('.')) return [name]
-  return [`attributes.${name}`, `attributes.otel_span.attributes.${name}`]
+  // The name may also be one that a call or span has.
+  const [, ofResource] = /^resource\.(?:attributes\.)?(.+)$/.exec(name) ?? []
+  return [
+    `attributes.${name}`,
+    `attributes.otel_span.attributes.${name}`,
+    ...(ofResource === undefined ? [] : [`attributes.otel_span.resource.attributes.${ofResource}`]),
+  ]
 }
 export const pathOf = (name: string, rows: RowsOf = 'calls'): string => pathsOf(name, rows)[0]
 
