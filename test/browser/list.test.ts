@@ -98,6 +98,21 @@ describe('calls', () => {
     expect(await page.getByRole('button', { name: 'Traces' }).getAttribute('aria-pressed')).toBe('true')
   })
 
+  it('of a day are those of the zone that the page shows times in, in the line and in the range menu', async () => {
+    const day = Date.parse('2026-01-04T15:00Z')
+    const isCount = (url: string) => url.endsWith('/calls/query_stats')
+    const counted = page.waitForRequest((request) => isCount(request.url()))
+    await go(`${home}?view=all&tz=Asia/Tokyo&q=started%3E%3D2026-01-05`)
+    expect((await counted).postDataJSON().query).toEqual({
+      $expr: { $gte: [{ $getField: 'started_at' }, { $literal: day / 1000 }] },
+    })
+    await page.getByRole('button', { name: /^Time range/ }).click()
+    await page.getByRole('textbox', { name: 'Custom range' }).fill('2026-01-05')
+    await page.keyboard.press('Enter')
+    const range = [day, day + 86_400_000].map((ms) => new Date(ms).toISOString()).join('~')
+    await page.waitForURL((to) => to.searchParams.get('range') === range)
+  })
+
   it('are not searched for what says nothing: it is marked, with what is meant, and a press asks for that', async () => {
     await go(`${home}?view=all`)
     await page.locator('.row .name').first().waitFor()
