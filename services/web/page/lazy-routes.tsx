@@ -31,6 +31,7 @@ export { ValuesOfRow } from './calls/value-menu.tsx'
 export { WhatDiffers } from './calls/what-differs.tsx'
 export { GroupsOfCalls } from './dashboards/groups-of-calls.tsx'
 export { SmallMedia } from './parts/media.tsx'
+export { QuickStart } from './parts/quick-start.tsx'
 export { loadView } from './views/saved-views.ts'
 export { Views } from './views/views.tsx'
 export const objectRoute = createLazyRoute('/signed-in/p/$entity/$project/objects/$objectId/$version')({

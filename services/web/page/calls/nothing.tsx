@@ -1,6 +1,6 @@
 // A list without rows: the quick start of a new project, or how to widen what matches nothing.
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { json } from '../api/client.ts'
 import { type CallsSearch, hasText, listRequest, parsedList } from '../engine/calls-search.ts'
 import { count, plural } from '../engine/format.ts'
@@ -9,8 +9,9 @@ import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { NoSuchProject, useOtherProjects } from '../parts/no-such-project.tsx'
 import { useProject } from '../parts/project.ts'
-import { QuickStart } from '../parts/quick-start.tsx'
 import { useZone } from '../preferences.ts'
+
+const QuickStart = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.QuickStart })))
 
 type NothingProps = { projectId: string; search: CallsSearch; onChange(search: CallsSearch): void; onArrived(): void }
 
@@ -52,7 +53,9 @@ export function Nothing({ projectId, search, onChange, onArrived }: NothingProps
           ) : (
             <NoCalls projectId={projectId} hidden={hidden} />
           )}
-          <QuickStart project={projectId} />
+          <Suspense fallback={null}>
+            <QuickStart project={projectId} />
+          </Suspense>
         </div>
       </div>
     )

@@ -7,22 +7,21 @@ export function localMs(ms: number, zone: string): number {
   if (zone === 'UTC') return ms
   let clock = clocks.get(zone)
   if (clock === undefined) {
-    const [two, numeric] = ['2-digit', 'numeric'] as const
+    const numeric = 'numeric'
     clock = new Intl.DateTimeFormat('en-GB', {
       timeZone: zone,
       hourCycle: 'h23',
       year: numeric,
-      month: two,
-      day: two,
-      hour: two,
-      minute: two,
-      second: two,
+      month: numeric,
+      day: numeric,
+      hour: numeric,
+      minute: numeric,
+      second: numeric,
     })
     clocks.set(zone, clock)
   }
-  const parts = new Map(clock.formatToParts(ms).map(({ type, value }) => [type, Number(value)]))
-  const [year = 0, month = 1, day = 1] = [parts.get('year'), parts.get('month'), parts.get('day')]
-  const [hour = 0, minute = 0, second = 0] = [parts.get('hour'), parts.get('minute'), parts.get('second')]
+  // As `05/01/2026, 12:00:30`.
+  const [day = 1, month = 1, year = 0, hour, minute, second] = clock.format(ms).split(/\D+/).map(Number)
   return Date.UTC(year, month - 1, day, hour, minute, second) + (((ms % 1_000) + 1_000) % 1_000)
 }
 
@@ -34,7 +33,7 @@ export function instantOf(local: number, zone: string): number {
 }
 
 /** A day, or month, alone or with a time of the day, that names no zone. */
-const localForm = /^(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(\.\d+)?)?)?$/
+const localForm = /^\d{4}-[\d-]+(?:[T ][\d:.]+)?$/
 
 /**
  * The instant of a time as it is written, in milliseconds since 1970, NaN where it is none. Without a zone of its own it is
@@ -43,11 +42,7 @@ const localForm = /^(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:[T ](\d{1,2}):(\d{2})(?::
  */
 export function writtenMs(text: string, zoneOf: () => string): number {
   const plain = Date.parse(text)
-  const found = Number.isNaN(plain) ? null : localForm.exec(text)
-  if (found === null) return plain
-  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0, part = 0] = found
-    .slice(1)
-    .map((one) => (one === undefined ? undefined : Number(one)))
-  const local = Date.UTC(year, month - 1, day, hour, minute, second) + Math.round(part * 1_000)
-  return instantOf(local, zoneOf())
+  if (Number.isNaN(plain) || !localForm.test(text)) return plain
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = text.split(/[-T :]/).map(Number)
+  return instantOf(Date.UTC(year, month - 1, day, hour, minute) + Math.round(second * 1_000), zoneOf())
 }

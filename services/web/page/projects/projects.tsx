@@ -1,17 +1,18 @@
 // The projects that the key may read; one alone opens by itself.
 import { Link, Navigate, useNavigate, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useDeferredValue, useState } from 'react'
+import { type FormEvent, lazy, Suspense, useDeferredValue, useState } from 'react'
 import { json } from '../api/client.ts'
 import { mayRead, mayWrite, type Session, useSession } from '../api/session.ts'
 import { age, count } from '../engine/format.ts'
 import { Frame } from '../frame/frame.tsx'
 import { FaultBox } from '../parts/fault.tsx'
 import { Input } from '../parts/input.tsx'
-import { QuickStart } from '../parts/quick-start.tsx'
 import { T } from '../parts/text.tsx'
 import { useList } from '../parts/use-list.ts'
 import { Sparkline } from './sparkline.tsx'
 import { Storage } from './storage.tsx'
+
+const QuickStart = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.QuickStart })))
 
 /** Cards with a picture of their day: each asks for it. */
 const drawnCards = 24
@@ -160,7 +161,9 @@ function NoProject({ session }: { session: Session }) {
       <p className="second" style={{ margin: '8px 0 16px' }}>
         Projects are created automatically when you send the first call.
       </p>
-      <QuickStart project={`${entity ?? 'acme'}/demo`} />
+      <Suspense fallback={null}>
+        <QuickStart project={`${entity ?? 'acme'}/demo`} />
+      </Suspense>
     </>
   )
 }
