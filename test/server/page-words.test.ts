@@ -28,9 +28,56 @@ const texts = [
   '50% off_now',
 ]
 
+/** A span that failed, and one that did not, of which an event names what was thrown. */
+const failing = 'words/failing'
+const thrown = {
+  message: 'orders "database" did not answer',
+  events: [
+    { name: 'retry', attributes: [{ key: 'note', value: { stringValue: 'exception of nothing' } }] },
+    {
+      name: 'exception',
+      attributes: [
+        { key: 'exception.message', value: { stringValue: 'a {"type":"Wrong"} ] text' } },
+        { key: 'exception.escaped', value: { boolValue: false } },
+        { key: 'exception.type', value: { stringValue: 'orders.TimeoutError' } },
+        { key: 'exception.stacktrace', value: { stringValue: 'File "/openai/client.py"' } },
+      ],
+    },
+  ],
+}
+async function sendFailing(): Promise<void> {
+  const span = (name: string, n: number, code: number, more = {}) => ({
+    traceId: `${n}`.padStart(32, 'a'),
+    spanId: `${n}`.padStart(16, 'b'),
+    name,
+    startTimeUnixNano: '1767614400000000000',
+    endTimeUnixNano: '1767614401000000000',
+    events: thrown.events,
+    attributes: [{ key: 'input.value', value: { stringValue: 'question' } }],
+    status: { code, message: code === 2 ? thrown.message : '' },
+    ...more,
+  })
+  // A number that no engine reads as one: such calls are looked at apart.
+  const odd = [{ key: 'odd', value: { doubleValue: 1e300 } }]
+  const spans = [
+    span('failed', 1, 2),
+    span('failed-odd', 2, 2, { attributes: odd }),
+    span('went-on', 3, 1),
+    span('untyped', 4, 2, { events: [] }),
+  ]
+  await server.send('/otel/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans }] }] }, { project_id: failing })
+  const exception = JSON.stringify({ type: 'ValueError', message: 'say "no"', traceback: [] })
+  const at = '2026-01-05T12:00:00Z'
+  const call = { project_id: failing, op_name: 'sdk', started_at: at, ended_at: at, attributes: {}, inputs: {} }
+  await server.send(`/v2/${failing}/calls/complete`, {
+    batch: [{ ...call, id: uuidv7(), trace_id: uuidv7(), output: null, summary: {}, exception }],
+  })
+}
+
 let server: LiveServer
 beforeAll(async () => {
   server = await startLiveServer()
+  await sendFailing()
   const escaped = (json: string) =>
     json.replace(/[\u007f-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
   for (const [n, text] of texts.entries())
@@ -59,11 +106,11 @@ beforeAll(async () => {
 
 afterAll(() => server.remove())
 
-const found = async (filter: string): Promise<string[]> =>
+const found = async (filter: string, of = project): Promise<string[]> =>
   (
     await server.list<{ op_name: string }>('/calls/stream_query', {
-      project_id: project,
-      ...requestOf(parseQuery(filter), project, { zoneOf: () => 'UTC' }),
+      project_id: of,
+      ...requestOf(parseQuery(filter), of, { zoneOf: () => 'UTC' }),
       columns: ['op_name'],
     })
   ).map(({ op_name }) => op_name)
@@ -88,4 +135,22 @@ it.each(texts.map((text, n) => [text, n] as const))('%j', async (text, n) => {
 it('a backslash in quotes is one before other letters', async () => {
   for (const filter of ['"C:\\Users\\anna"', '"C:\\\\Users\\\\anna"', 'Users\\anna', '"line one\\nline two"'])
     expect(await found(filter), filter).toHaveLength(4)
+})
+
+it.each([
+  ['"did not answer"', ['failed', 'failed-odd', 'untyped']],
+  ['-"did not answer"', ['sdk', 'went-on']],
+  ['error~"did not answer"', ['failed', 'failed-odd', 'untyped']],
+  ['error~timeout', ['failed', 'failed-odd']],
+  ['TimeoutError', ['failed', 'failed-odd']],
+  ['error~"TimeoutError: orders"', ['failed', 'failed-odd']],
+  ['-error~timeout', ['sdk', 'untyped', 'went-on']],
+  ['error~"orders \\"database\\""', ['failed', 'failed-odd', 'untyped']],
+  ['error~valueerror', ['sdk']],
+  ['"say \\"no\\""', ['sdk']],
+  ['error~openai', []],
+  ['error~Wrong', []],
+])('%s finds errors by type and message', async (filter, names) => {
+  const plain = (await found(filter, failing)).map((name) => name.replace(/^weave:.*\/op\/([^:]+):.*$/, '$1'))
+  expect(plain.sort()).toEqual(names)
 })

@@ -36,6 +36,7 @@ export type CallDocuments = Partial<Record<PayloadColumn, Buffer>>
 const derived: Partial<Record<PayloadColumn, { side: Side; text: Sql }>> = {
   billed_usage: { side: 'end', text: documentSql('billed_usage') },
   counts_cached: { side: 'start', text: documentSql('counts_cached') },
+  thrown_types: { side: 'start', text: documentSql('thrown_types') },
   // The clock tells whether both sides were read from one row.
   mask_start: { side: 'start', text: sql`concat(mask::String, ' ', mask_hits::String, ' ', clock::String)` },
   mask_end: { side: 'end', text: sql`concat(mask::String, ' ', mask_hits::String, ' ', clock::String)` },

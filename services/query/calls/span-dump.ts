@@ -39,17 +39,22 @@ export function dumpWithAttributesSql(): Sql {
   return withTexts(identifier('otel_dump'), [...without, [attributes, identifier('attributes')]])
 }
 
-/** Billed values beside the counts of a call, as texts; '' where there are none. */
-const billedTexts: Partial<Record<Document, Sql>> = {
+/** The type in the attributes of an event of an exception, behind other members that are no objects. */
+const thrownType = String.raw`"exception":\{(?:"(?:[^"\\]|\\.)*":(?:"(?:[^"\\]|\\.)*"|[^",{}\[\]]+),)*"type":"((?:[^"\\]|\\.)*)"`
+
+/** Texts that follow from others: billed values beside the counts of a call, types of exceptions; '' where there are none. */
+const followingTexts: Partial<Record<Document, Sql>> = {
   billed_usage: sql`if(empty(billed_usage), '', toJSONString(CAST(billed_usage,
       'Array(Tuple(String, Float64, Float64, Float64, Float64, Float64, Float64))')))`,
   counts_cached: sql`if(counts_cached = 1, 'true', '')`,
+  thrown_types: sql`if(position(otel_dump, '"exception":{') = 0, '',
+    arrayStringConcat(arrayDistinct(extractAll(otel_dump, ${param('String', thrownType)})), ', '))`,
 }
 
 /** A document as an expression over the columns of one row of payloads. */
 export function documentSql(document: Document): Sql {
-  const billed = billedTexts[document]
-  if (billed !== undefined) return billed
+  const following = followingTexts[document]
+  if (following !== undefined) return following
   if (document === 'mask_start' || document === 'mask_end') return sql`mask`
   return document === 'otel_dump' ? splicedSql() : identifier(document)
 }

@@ -77,6 +77,23 @@ const status: Column = {
   },
 }
 
+/**
+ * What was thrown, as the page shows it: the exception behind its types, which the events of a span name apart from the
+ * message. Empty without an exception.
+ */
+const error: Column = {
+  name: 'summary.weave.error',
+  kind: 'string',
+  nullable: false,
+  reads: ['exception', 'thrown_types'],
+  sql: (of) =>
+    sql`if(${of('exception')} = '' OR ${of('thrown_types')} = '', ${of('exception')}, concat(${of('thrown_types')}, ': ', ${of('exception')}))`,
+  read(row) {
+    const [types, thrown] = [text(row, 'thrown_types'), text(row, 'exception')]
+    return thrown === '' || types === '' ? thrown : `${types}: ${thrown}`
+  },
+}
+
 /** Clocks of senders may be wrong: what ended before it began took no time. */
 const duration = (of: ColumnSql): Sql =>
   sql`greatest(0, toUnixTimestamp64Micro(${of('ended_at')}) - toUnixTimestamp64Micro(${of('started_at')}))`
@@ -149,7 +166,7 @@ const columns = new Map<string, Column>(
 )
 
 const derived = new Map<string, Column>(
-  [status, latency, traceName, ...usageColumns].map((column) => [column.name, column]),
+  [status, error, latency, traceName, ...usageColumns].map((column) => [column.name, column]),
 )
 const lists = new Set(['input_refs', 'output_refs'])
 const documents = new Set<string>(['attributes', 'inputs', 'output', 'summary'])
@@ -225,7 +242,14 @@ export function callFields(
   return (name) => callField(name, expansions)
 }
 
-const computed = new Set<string>(['otel_dump', 'mask_start', 'mask_end', 'billed_usage', 'counts_cached'])
+const computed = new Set<string>([
+  'otel_dump',
+  'mask_start',
+  'mask_end',
+  'billed_usage',
+  'counts_cached',
+  'thrown_types',
+])
 
 /** Whether it is read by an expression over other columns, and by no name of its own in a request. */
 export const isComputed = (column: string): boolean => computed.has(column)

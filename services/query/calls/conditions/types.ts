@@ -6,8 +6,8 @@ import type { ColumnSql, Condition, JsonField, PathSegment, Row, Value } from '.
 import type { TraceField } from './trace-fields.ts'
 
 /**
- * Columns of the payload table: JSON texts, the versions of rules that masked those of its start and of its end, and
- * billed values beside its counts (costs/billed.ts).
+ * Columns of the payload table: JSON texts, the versions of rules that masked those of its start and of its end,
+ * billed values beside its counts (costs/billed.ts), and types of exceptions from its raw span.
  */
 export type Document =
   | 'attributes'
@@ -19,6 +19,7 @@ export type Document =
   | 'mask_end'
   | 'billed_usage'
   | 'counts_cached'
+  | 'thrown_types'
 
 /**
  * A value of a row that other tables hold: texts from feedback, from queues, or from behind a ref of a document, and figures

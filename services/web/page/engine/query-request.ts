@@ -43,6 +43,10 @@ function spellings(text: string): string[] {
 /** Fields that may be whole documents, or parts of them that are no texts. */
 export const isDocument = (path: string): boolean => /^(?:inputs|output|attributes|summary)(?:\.|$)/.test(path)
 
+/** What was thrown, with its type: the exception of a span is the message alone. */
+const errorText = 'summary.weave.error'
+const isFailed: Operation = { $eq: [field('summary.weave.status'), value('error')] }
+
 const anyOf = (all: Operation[]): Operation => (all.length === 1 ? (all[0] as Operation) : { $or: all })
 const allOf = (all: Operation[]): Operation => (all.length === 1 ? (all[0] as Operation) : { $and: all })
 
@@ -59,8 +63,16 @@ export type ZoneOf = () => string
 /** The list that an expression is read for. */
 type Place = { project: string; rows: RowsOf; zoneOf: ZoneOf }
 
-const condition = (name: string, operator: Operator, values: Literal[], place: Place): Operation =>
-  anyOf(pathsOf(name, place.rows).map((path) => conditionAt(path, name, operator, values, place)))
+/** A text in any of its spellings at one of some places. */
+const holdsText = (paths: readonly string[], text: string): Operation =>
+  anyOf(paths.flatMap((path) => spellings(text).map((one) => contains(path, one))))
+
+function condition(name: string, operator: Operator, values: Literal[], place: Place): Operation {
+  // The status narrows the calls before their spans are read.
+  if (name === 'error' && operator === '~')
+    return allOf([isFailed, anyOf(values.map((one) => holdsText([errorText], String(one))))])
+  return anyOf(pathsOf(name, place.rows).map((path) => conditionAt(path, name, operator, values, place)))
+}
 
 /** Where the names of all models of a call, or of its trace, stand as one text. */
 const modelText: Record<RowsOf, string> = { calls: 'summary.weave.model', traces: 'trace.model' }
@@ -123,7 +135,7 @@ function operationOf(term: Term, place: Place): Operation {
           ? { $eq: [field('parent_id'), value(null)] }
           : { $eq: [field('summary.weave.status'), value('running')] }
       case 'word':
-        return anyOf(['inputs', 'output'].flatMap((path) => spellings(term.text).map((text) => contains(path, text))))
+        return holdsText(['inputs', 'output', errorText], term.text)
       case 'cond':
         return condition(term.field, term.operator, term.values, place)
       default:
