@@ -352,5 +352,15 @@ describe('calls', () => {
     await expectSoon(() => rude.innerText()).toMatch(/100 % here\s+67 % elsewhere/)
     await page.keyboard.press('Escape')
     await expectSoon(() => dialog.count()).toBe(0)
+    // All calls of the filter are marked: the rest has others.
+    await go(`${home}?view=all&q=op:earlier`)
+    await expectSoon(rowNames).toHaveLength(4)
+    await page.getByRole('table', { name: 'Calls' }).focus()
+    await page.keyboard.press('Control+a')
+    await page.getByRole('button', { name: 'Compare with the rest' }).click()
+    await dialog
+      .getByText(/without it\. Shares of the latest 4 calls that are marked, and of the latest \d{3} others/)
+      .waitFor()
+    await expectSoon(() => rude.innerText()).toMatch(/100 % here\s+0 % elsewhere/)
   })
 })

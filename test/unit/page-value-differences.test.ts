@@ -1,5 +1,6 @@
 // Values that set some calls apart from others.
 import { describe, expect, it } from 'vitest'
+import { sidesOf } from '../../services/web/page/engine/sides-of-list.ts'
 import { type ValueCounts, valueDifferences } from '../../services/web/page/engine/value-differences.ts'
 
 const side = (
@@ -134,5 +135,28 @@ describe('shares of values', () => {
   it.each([0, 1, 2, 100])('are as many as are asked for: %i', (most) => {
     const values = Object.fromEntries(Array.from({ length: 3 }, (_, n) => [`v${n}`, 3]))
     expect(valueDifferences(side(9, { m: [values] }), side(9, {}), most)).toHaveLength(Math.min(3, most))
+  })
+})
+
+describe('marked calls', () => {
+  const isOther = { $not: [{ $in: [{ $getField: 'id' }, [{ $literal: 'a' }]] }] }
+  const of = (search: object) => sidesOf('e/p', { range: '1h', ...search }, ['a'], 7_200, 'UTC')
+  const inRange = { $gte: [{ $getField: 'started_at' }, { $literal: 3_600 }] }
+
+  it('have as the rest the others of the filter, and without it those of the range and view', () => {
+    const { here, elsewhere, withoutFilter } = of({ q: 'errors>0' })
+    expect(here).toEqual({ project_id: 'e/p', filter: { call_ids: ['a'] } })
+    expect(JSON.stringify(elsewhere)).toContain('trace.errors')
+    expect(withoutFilter).toEqual({
+      project_id: 'e/p',
+      filter: { trace_roots_only: true },
+      query: { $expr: { $and: [inRange, isOther] } },
+    })
+    for (const search of [{ q: 'status:error', view: 'all' as const }, { q: 'trace:t' }])
+      expect(of(search).withoutFilter?.filter).toEqual({})
+  })
+
+  it('have no other rest without a filter', () => {
+    expect(of({})).not.toHaveProperty('withoutFilter')
   })
 })

@@ -1,14 +1,14 @@
 // What sets some calls of a list apart from its other calls: those of a range of time, or those that are marked.
 import { useQuery } from '@tanstack/react-query'
 import { json } from '../api/client.ts'
-import { boundsOf, type CallsSearch, listRequest, parsedList, withCondition } from '../engine/calls-search.ts'
+import type { CallsSearch } from '../engine/calls-search.ts'
 import { fieldOfPath } from '../engine/completion.ts'
 import { narrowedLine } from '../engine/filter-acts.ts'
 import { pathOf } from '../engine/filter-fields.ts'
 import { count, plural } from '../engine/format.ts'
-import type { CallsRequest } from '../engine/query-request.ts'
 import { literalText } from '../engine/query-text.ts'
 import { opNameOf } from '../engine/rows.ts'
+import { type Side, type Sides, sidesOf } from '../engine/sides-of-list.ts'
 import { type Counted, type ValueCounts, type ValueDifference, valueDifferences } from '../engine/value-differences.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -22,36 +22,6 @@ const maxShown = 20
 const maxFields = 50
 const plain = ['op', 'status', 'user'] as const
 const valuesOfField = 100
-type Request = CallsRequest & { project_id: string }
-type Operation = Record<string, unknown>
-
-const startedAt = { $getField: 'started_at' }
-
-/** The calls of a list that are set apart, and all its others. @param ids marked ones; without, those of the range */
-function sidesOf(
-  projectId: string,
-  search: CallsSearch,
-  ids: readonly string[] | undefined,
-  nowS: number,
-  zone: string,
-): [here: Request, elsewhere: Request] {
-  const { expression } = parsedList(search)
-  const requestIn = (range: string | undefined): Request => {
-    const { sort_by: _, ...request } = listRequest(projectId, { ...search, range }, expression, nowS, () => zone)
-    return request
-  }
-  if (ids !== undefined) {
-    const named = { $in: [{ $getField: 'id' }, ids.map((id) => ({ $literal: id }))] }
-    const list = requestIn(search.range)
-    return [{ project_id: projectId, filter: { call_ids: [...ids] } }, withCondition(list, { $not: [named] })]
-  }
-  const { from, to } = boundsOf(search.range ?? '', nowS) ?? {}
-  const outside: Operation[] = []
-  if (from !== undefined) outside.push({ $lt: [startedAt, { $literal: from }] })
-  if (to !== undefined) outside.push({ $gte: [startedAt, { $literal: to }] })
-  const others = outside.length === 1 ? (outside[0] as Operation) : { $or: outside }
-  return [requestIn(search.range), withCondition(requestIn(undefined), others)]
-}
 
 /** Versions of one op are one value. */
 function opsOf(values: readonly Counted[]): Counted[] {
@@ -61,7 +31,7 @@ function opsOf(values: readonly Counted[]): Counted[] {
   return [...found].map(([value, calls]) => ({ value, calls }))
 }
 
-async function sideOf(request: Request, names: readonly string[], signal: AbortSignal): Promise<ValueCounts> {
+async function countsOf(request: Side, names: readonly string[], signal: AbortSignal): Promise<ValueCounts> {
   const paths = names.map((name) => pathOf(name))
   const { fields, sampled_calls } = await json(
     'calls.values',
@@ -81,7 +51,7 @@ async function sideOf(request: Request, names: readonly string[], signal: AbortS
   }
 }
 
-function useDifferences(projectId: string, sides: [Request, Request]) {
+function useDifferences(projectId: string, sides: Sides) {
   return useQuery({
     queryKey: ['calls.differ', projectId, sides],
     queryFn: async ({ signal }) => {
@@ -91,9 +61,18 @@ function useDifferences(projectId: string, sides: [Request, Request]) {
         return name === null || name.startsWith('feedback.') || name.startsWith('scorer.') ? [] : [name]
       })
       const names = [...plain, ...new Set(known)].slice(0, maxFields)
-      const [here, elsewhere] = await Promise.all(sides.map((side) => sideOf(side, names, signal)))
-      if (here === undefined || elsewhere === undefined) throw new Error('not asked')
-      return { here, elsewhere, found: valueDifferences(here, elsewhere, maxShown) }
+      const [here, others] = await Promise.all([
+        countsOf(sides.here, names, signal),
+        countsOf(sides.elsewhere, names, signal),
+      ])
+      const wider = others.sampled === 0 ? sides.withoutFilter : undefined
+      const elsewhere = wider === undefined ? others : await countsOf(wider, names, signal)
+      return {
+        here,
+        elsewhere,
+        isWithoutFilter: wider !== undefined,
+        found: valueDifferences(here, elsewhere, maxShown),
+      }
     },
     staleTime: 60_000,
   })
@@ -123,6 +102,8 @@ export function WhatDiffers({ projectId, search, ids, nowS, onFilter, onClose }:
       ) : (
         <>
           <p className="second" role="status">
+            {data.isWithoutFilter &&
+              'All calls that match the filter are marked: the rest is what the list has without it. '}
             {data.elsewhere.sampled === 0 || data.here.sampled === 0
               ? 'There are no other calls to compare with.'
               : data.found.length === 0
