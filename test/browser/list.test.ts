@@ -247,6 +247,41 @@ describe('calls', () => {
       .waitFor()
   })
 
+  it('are chosen from in a dialog that stays where it is when its fields arrive', async () => {
+    let answer = (): void => undefined
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/calls/fields', async (route) => {
+      await held
+      await route.continue()
+    })
+    await go(`${home}?view=all`)
+    await page.locator('.rows .row .name').first().waitFor()
+    await page.getByRole('button', { name: 'Columns' }).click()
+    const chooser = page.getByRole('dialog', { name: 'Columns' })
+    const search = chooser.getByRole('searchbox', { name: 'Find a field' })
+    const before = [await search.boundingBox(), await chooser.boundingBox()]
+    answer()
+    await chooser.getByText(/^From the latest/).waitFor()
+    expect([await search.boundingBox(), await chooser.boundingBox()]).toEqual(before)
+    await page.unroute('**/calls/fields')
+    await page.keyboard.press('Escape')
+  })
+
+  it('have names that end in dots where they are longer than their column', async () => {
+    await world.send([call(world.project, { name: 'invoke_agent_concierge_of_the_whole_shop_and_its_branches' })])
+    await go(`${home}?view=all&q=name:invoke_agent_concierge_of_the_whole_shop_and_its_branches`)
+    const link = page.locator('.rows .row .name > a').first()
+    await link.waitFor()
+    const [overflow, isCut, isWithin] = await link.evaluate((a) => [
+      getComputedStyle(a).textOverflow,
+      a.scrollWidth > a.clientWidth,
+      a.getBoundingClientRect().right <= (a.parentElement?.getBoundingClientRect().right ?? 0),
+    ])
+    expect([overflow, isCut, isWithin]).toEqual(['ellipsis', true, true])
+  })
+
   it('keep pinned columns in view, as wide as a reader made them, also after a reload', async () => {
     await go(`${home}?q=op:support_agent&cols=inputs.order,inputs,output,id,trace_id&right=output`)
     await page.locator('.row').getByText('8812', { exact: true }).first().waitFor()

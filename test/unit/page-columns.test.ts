@@ -12,6 +12,7 @@ import { columnsOfFile } from '../../services/web/page/calls/export-columns.ts'
 import { fieldValues, sentValues } from '../../services/web/page/engine/call-values.ts'
 import { callsSearch } from '../../services/web/page/engine/calls-search.ts'
 import { membersOfText } from '../../services/web/page/engine/json-texts.ts'
+import { barOf, scaleOf } from '../../services/web/page/engine/latency-bars.ts'
 import { kinds } from '../../services/web/page/views/kinds.ts'
 
 it('only columns can be pinned, and to one side each', () => {
@@ -26,15 +27,39 @@ it('only columns can be pinned, and to one side each', () => {
 
 it('pinned columns stand at the sides in the order of all columns, each as wide as it was made', () => {
   const widths = new Map([['b', 'wide'] as const, ['e', 'narrow'] as const])
-  const placed = placedColumns(['a', 'b', 'c', 'd', 'e'], { left: 'd,b', right: 'e' }, widths, Math.round)
+  const placed = placedColumns(['a', 'b', 'c', 'd', 'e'], { left: 'd,b', right: 'e' }, widths, Math.round, 8)
   expect(placed).toMatchObject({ left: ['b', 'd'], between: ['a', 'c'], right: ['e'] })
   const { gridTemplateColumns, minWidth } = placed.style
   expect(gridTemplateColumns.split(/ (?![^(]*\))/)).toHaveLength(3 + 5 + 5)
-  expect(gridTemplateColumns).toContain('minmax(16rem, 1.3fr) 32rem minmax(14rem, 1.6fr) 11.2rem')
+  expect(gridTemplateColumns).toContain('minmax(16.5rem, 2.2fr) 32rem minmax(13rem, 1.6fr) 7rem')
   expect(gridTemplateColumns).toMatch(/ 8rem$/)
-  expect(minWidth).toBe(`max(100%, ${842 + 140 * 3 + 320 + 80}px)`)
-  const ofTraces = placedColumns(['a'], {}, widths, Math.round, true)
+  const fixed = 24 + 18 + 165 + 70 + 108 + 80 + 84 + 76
+  expect(minWidth).toBe(`max(100%, ${fixed + 130 * 3 + 320 + 80 + 12 * 12 + 24}px)`)
+  const ofTraces = placedColumns(['a'], {}, widths, Math.round, 8, true)
   expect(ofTraces.style.gridTemplateColumns.split(/ (?![^(]*\))/)).toHaveLength(3 + 5 + 3 + 1)
+})
+
+it('a list of traces with its usual columns fits a window of 1440 pixels, with the day of each', () => {
+  const started = (letters: number) => {
+    const { style } = placedColumns(['inputs', 'output'], {}, new Map(), Math.round, letters, true)
+    return [style.gridTemplateColumns.split(/ (?![^(]*\))/)[3], Number(/(\d+)px/.exec(style.minWidth)?.[1])]
+  }
+  const [time, day, year] = ['02:11:44', '23 Nov 02:11:44', '23 Sept 2025 02:11:44'].map(({ length }) =>
+    started(length),
+  )
+  expect([time?.[0], day?.[0], year?.[0]]).toEqual(['7rem', '11.2rem', '14.6rem'])
+  expect(day?.[1]).toBeLessThanOrEqual(1440 - 160)
+})
+
+it('bars of latencies are of one scale, and broken where they are longer', () => {
+  const usual = Array.from({ length: 39 }, (_, n) => 100 + n)
+  const scale = scaleOf([...usual, 43_800, null])
+  expect(scale).toBe(138)
+  expect(barOf(43_800, scale)).toEqual({ form: 'broken', share: 1 })
+  expect(barOf(138, scale)).toEqual({ form: '', share: 1 })
+  expect(barOf(69, scale)).toEqual({ form: '', share: 0.5 })
+  expect(barOf(null, scale)).toEqual({ form: 'open', share: 1 })
+  expect([scaleOf([]), scaleOf([null]), scaleOf([3, 7])]).toEqual([1, 1, 7])
 })
 
 it('widths are kept for the columns that were set last, and whatever else is stored is none', () => {

@@ -106,11 +106,12 @@ export function Calls() {
   }
   const columns = useMemo(() => columnsOf(search.cols), [search.cols])
   const ofTraces = isOfTraces(request)
+  const shown = useShown({ projectId, calls, request, columns, zone, isLive: search.live === '1', looks })
+  const { startedLetters } = shown
   const placed = useMemo(
-    () => placedColumns(columns, { left: search.left, right: search.right }, widths, scaled, ofTraces),
-    [columns, search.left, search.right, widths, ofTraces],
+    () => placedColumns(columns, { left: search.left, right: search.right }, widths, scaled, startedLetters, ofTraces),
+    [columns, search.left, search.right, widths, startedLetters, ofTraces],
   )
-  const shown = useShown({ projectId, calls, request, columns, isLive: search.live === '1', looks })
   const marks = useMarks(request, (index) => (calls.isOfOther ? undefined : calls.rowAt(index)?.id))
   const waiting = useLive({
     request,

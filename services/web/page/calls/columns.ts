@@ -70,9 +70,12 @@ export const widthNames = { narrow: 'Narrow', usual: 'Normal', wide: 'Wide', wid
 export type Width = keyof typeof widthNames
 export type Widths = ReadonlyMap<string, Width>
 
-/** In rem. The usual one grows with the window. */
-const rems: Readonly<Record<Width, number>> = { narrow: 8, usual: 14, wide: 32, widest: 64 }
-const trackOf = (width: Width): string => (width === 'usual' ? 'minmax(14rem, 1.6fr)' : `${rems[width]}rem`)
+/** The least width of a column in rem, and its share of what is left. */
+type Track = readonly [rem: number, share?: number]
+
+/** The usual one grows with the window. */
+const ofWidth: Readonly<Record<Width, Track>> = { narrow: [8], usual: [13, 1.6], wide: [32], widest: [64] }
+const trackText = ([rem, share]: Track): string => (share === undefined ? `${rem}rem` : `minmax(${rem}rem, ${share}fr)`)
 
 export type Columns = {
   left: readonly string[]
@@ -86,16 +89,23 @@ export type Columns = {
 
 /** Columns that every list has: mark, status and name come before what is pinned, the others behind it. */
 export const headColumns = 3
-const headTracks = '2.4rem 1.8rem minmax(16rem, 1.3fr)'
-const usualTracks = '11.2rem 13.2rem minmax(8rem, 14rem) 9.2rem 9rem'
-const usualPixels = 842
+const headTracks: readonly Track[] = [[2.4], [1.8], [16.5, 2.2]]
+/** Latency, model, tokens and cost. */
+const usedTracks: readonly Track[] = [[10.8], [8, 0.8], [8.4], [7.6]]
 /** Duration, errors and spans, where a row stands for its whole trace. */
-const traceTracks = '8rem 6rem 6rem'
-const tracePixels = 240
+const traceTracks: readonly Track[] = [[6.8], [5.2], [5.2]]
+
+/** What times of start need, by the letters of the longest: of today, with a day, with a year. */
+const startedTrack = (letters: number): Track => [letters <= 8 ? 7 : letters <= 16 ? 11.2 : 14.6]
+
+/** In pixels, as the style of lines of cells has them. */
+const gap = 12
+const sides = 24
 
 /**
  * @param pinned names of the address, parted by commas
  * @param scaled pixels as large as the reader's text
+ * @param startedLetters of the longest time of start
  * @param ofTraces whether rows stand for whole traces
  */
 export function placedColumns(
@@ -103,24 +113,25 @@ export function placedColumns(
   pinned: { left?: string | undefined; right?: string | undefined },
   widths: Widths,
   scaled: (pixels: number) => number,
+  startedLetters: number,
   ofTraces = false,
 ): Columns {
   const all = columns.filter((path) => path !== '-')
   const named = (names = '') => all.filter((path) => names.split(',').includes(path))
   const [left, right] = [named(pinned.left), named(pinned.right)]
   const between = all.filter((path) => !left.includes(path) && !right.includes(path))
-  const widthOf = (path: string): Width => widths.get(path) ?? 'usual'
-  const tracks = (paths: readonly string[]) => paths.map((path) => trackOf(widthOf(path)))
-  const own = all.reduce((sum, path) => sum + rems[widthOf(path)] * 10, 0)
-  const usual = ofTraces ? `${usualTracks} ${traceTracks}` : usualTracks
+  const chosen = (paths: readonly string[]): Track[] => paths.map((path) => ofWidth[widths.get(path) ?? 'usual'])
+  const own = [startedTrack(startedLetters), ...usedTracks, ...(ofTraces ? traceTracks : [])]
+  const tracks = [...headTracks, ...chosen(left), ...own, ...chosen(between), ...chosen(right)]
+  const least = tracks.reduce((sum, [rem]) => sum + rem * 10 + gap, sides - gap)
   return {
     left,
     between,
     right,
     ofTraces,
     style: {
-      gridTemplateColumns: [headTracks, ...tracks(left), usual, ...tracks(between), ...tracks(right)].join(' '),
-      minWidth: `max(100%, ${scaled(usualPixels + (ofTraces ? tracePixels : 0) + own)}px)`,
+      gridTemplateColumns: tracks.map(trackText).join(' '),
+      minWidth: `max(100%, ${scaled(least)}px)`,
     },
   }
 }

@@ -2,6 +2,7 @@
 import { lazy, type ReactNode, Suspense } from 'react'
 import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
 import { age, bytes, count, duration, moment, plural } from '../engine/format.ts'
+import { barOf } from '../engine/latency-bars.ts'
 import { isContentRef, type MediaSource } from '../engine/media.ts'
 import { parsedRef } from '../engine/refs.ts'
 import type { Row } from '../engine/rows.ts'
@@ -167,7 +168,7 @@ export function StartedCell({ row, href, zone }: RowProps) {
 }
 
 export function LatencyCell({ row, href, totals, longestMs }: RowProps) {
-  const share = row.latencyMs === null ? 1 : Math.min(1, row.latencyMs / longestMs)
+  const { form, share } = barOf(row.latencyMs, longestMs)
   return (
     <LinkedCell
       href={href}
@@ -178,7 +179,7 @@ export function LatencyCell({ row, href, totals, longestMs }: RowProps) {
           : `${row.latencyMs} ms${isLonger(row, totals) ? `, the whole trace ${totals.duration_ms} ms` : ''}`
       }
     >
-      <i className={row.latencyMs === null ? 'open' : ''} style={{ width: `max(2px, ${share * 4.8}rem)` }} />
+      <i className={form} style={{ width: `max(2px, ${share * 4.8}rem)` }} />
       <span className="num">{row.latencyMs === null ? 'running' : duration(row.latencyMs)}</span>{' '}
     </LinkedCell>
   )
