@@ -9,6 +9,7 @@ import { openKeys } from '../../services/core/http/keys.ts'
 import { type KeyName, keyTable } from '../../services/web/page/key-table.ts'
 import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
+import { sendSmallQueue } from './small-queue.ts'
 import { call, everybodysFaults, newId, type Opened, startWorld, type World } from './world.ts'
 
 const project = 'acme/judging-demo'
@@ -235,21 +236,6 @@ describe('annotation queues', () => {
     await page.waitForURL((to) => to.pathname.includes('/traces/'))
   })
 
-  it('say at its question why an answer was refused, and keep the item open', async () => {
-    await fillQueue('acme/judging-refused')
-    await page.goto(`${world.url}/p/acme/judging-refused/queues`)
-    await rows('Annotation queues').first().getByRole('link').click()
-    await page.getByRole('button', { name: 'Continue labeling' }).click()
-    await title('Item 9 of 16')
-    await page.locator('.asked.at', { hasText: 'helpful' }).waitFor()
-    for (const key of ['y', '1', '9', 'Enter']) await page.keyboard.press(key)
-    await page.getByRole('alert').getByText('Item 9 was not saved').waitFor()
-    await page.keyboard.press('ArrowLeft')
-    await page.goBack()
-    // The browser tells of the refusal.
-    expect(here.faults.splice(0).filter((line) => !line.includes('400'))).toEqual([])
-  })
-
   it('are made with their questions, and take marked calls', async () => {
     const own = 'acme/judging-made'
     await fillQueue(own)
@@ -360,22 +346,6 @@ describe('everybody', () => {
     expect(faults).toEqual([])
   })
 })
-
-/** A queue of two calls with a question for each way of answering by keys. */
-async function sendSmallQueue(target: DemoTarget, call_ids: string[]): Promise<string> {
-  const refs: string[] = []
-  const schemas = { sure: { type: 'boolean' }, which: { enum: ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8', 'c9'] } }
-  for (const [object_id, field_schema] of Object.entries(schemas)) {
-    const obj = { project_id: target.project, object_id, builtin_object_class: 'AnnotationSpec', val: { field_schema } }
-    const [made] = await askServer<{ digest: string }>(target, '/obj/create', { obj })
-    refs.push(`weave:///${target.project}/object/${object_id}:${made?.digest}`)
-  }
-  const asked = { project_id: target.project, name: 'Two', scorer_refs: refs }
-  const [queue] = await askServer<{ id: string }>(target, '/annotation_queues', asked)
-  const items = { project_id: target.project, call_ids, display_fields: ['inputs'] }
-  await askServer(target, `/annotation_queues/${queue?.id}/items`, items)
-  return queue?.id ?? ''
-}
 
 /** Values by question of one person. */
 async function annotationsOf(project: string, user: string): Promise<Record<string, unknown>> {

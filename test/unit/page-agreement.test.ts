@@ -9,7 +9,14 @@ import {
   type Scale,
   type Value,
 } from '../../services/web/page/engine/agreement.ts'
-import { answeringOf, answerOf, labelsOf, othersSeen } from '../../services/web/page/engine/question-specs.ts'
+import {
+  answeringOf,
+  answerOf,
+  answerOfDigit,
+  labelsOf,
+  othersSeen,
+  wrongAnswer,
+} from '../../services/web/page/engine/question-specs.ts'
 import { runs } from '../fixtures/runs.ts'
 
 /** One string of values per annotator, `*` where there is none. */
@@ -116,6 +123,20 @@ it('a question is asked as its schema says', () => {
   for (const schema of [undefined, null, 'x', [], { type: ['string', 'null'] }])
     expect(answeringOf(schema)).toEqual({ is: 'text', maxLength: undefined })
   expect(answerOf('so', answeringOf({}))).toBe('so')
+})
+
+it('a number out of the bounds of its question is no answer, neither by a key', () => {
+  const stars = answeringOf({ type: 'integer', minimum: 1, maximum: 5 })
+  expect([1, 5, 6, 9].map((digit) => answerOfDigit(digit, stars))).toEqual([1, 5, undefined, undefined])
+  expect([1, 5, undefined].map((value) => wrongAnswer(value, stars))).toEqual([undefined, undefined, undefined])
+  for (const value of [9, 0, 1.5, 'x', null])
+    expect(wrongAnswer(value, stars)).toBe('Enter a whole number, at least 1 and at most 5')
+  expect(wrongAnswer(-1, answeringOf({ type: 'number', minimum: 0 }))).toBe('Enter a number, at least 0')
+  expect(wrongAnswer('x', answeringOf({ type: 'number' }))).toBe('Enter a number')
+  expect(wrongAnswer('any', answeringOf({ type: 'string' }))).toBeUndefined()
+  const choice = answeringOf({ enum: ['a', 'b'] })
+  expect([1, 2, 3].map((digit) => answerOfDigit(digit, choice))).toEqual(['a', 'b', undefined])
+  expect(answerOfDigit(1, answeringOf({ type: 'boolean' }))).toBeUndefined()
 })
 
 it('labels of a call are what most people answered last', () => {

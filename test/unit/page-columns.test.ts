@@ -12,7 +12,7 @@ import { columnsOfFile } from '../../services/web/page/calls/export-columns.ts'
 import { fieldValues, sentValues } from '../../services/web/page/engine/call-values.ts'
 import { callsSearch } from '../../services/web/page/engine/calls-search.ts'
 import { membersOfText } from '../../services/web/page/engine/json-texts.ts'
-import { barOf, scaleOf } from '../../services/web/page/engine/latency-bars.ts'
+import { latencyBar, latencyScale } from '../../services/web/page/engine/latency-bars.ts'
 import { kinds } from '../../services/web/page/views/kinds.ts'
 
 it('only columns can be pinned, and to one side each', () => {
@@ -53,13 +53,13 @@ it('a list of traces with its usual columns fits a window of 1440 pixels, with t
 
 it('bars of latencies are of one scale, and broken where they are longer', () => {
   const usual = Array.from({ length: 39 }, (_, n) => 100 + n)
-  const scale = scaleOf([...usual, 43_800, null])
+  const scale = latencyScale([...usual, 43_800, null])
   expect(scale).toBe(138)
-  expect(barOf(43_800, scale)).toEqual({ form: 'broken', share: 1 })
-  expect(barOf(138, scale)).toEqual({ form: '', share: 1 })
-  expect(barOf(69, scale)).toEqual({ form: '', share: 0.5 })
-  expect(barOf(null, scale)).toEqual({ form: 'open', share: 1 })
-  expect([scaleOf([]), scaleOf([null]), scaleOf([3, 7])]).toEqual([1, 1, 7])
+  expect(latencyBar(43_800, scale)).toEqual({ form: 'broken', share: 1 })
+  expect(latencyBar(138, scale)).toEqual({ form: '', share: 1 })
+  expect(latencyBar(69, scale)).toEqual({ form: '', share: 0.5 })
+  expect(latencyBar(null, scale)).toEqual({ form: 'open', share: 1 })
+  expect([latencyScale([]), latencyScale([null]), latencyScale([3, 7])]).toEqual([1, 1, 7])
 })
 
 it('widths are kept for the columns that were set last, and whatever else is stored is none', () => {

@@ -78,7 +78,7 @@ const status: Column = {
 }
 
 /**
- * What was thrown, as the page shows it: the exception behind its types, which the events of a span name apart from the
+ * The error as the page shows it: the exception behind its types, which the events of a span name apart from the
  * message. Empty without an exception.
  */
 const error: Column = {

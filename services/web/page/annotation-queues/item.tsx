@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { mayAnnotate, useSession } from '../api/session.ts'
 import { plural } from '../engine/format.ts'
 import { withKept } from '../engine/kept-answers.ts'
-import { answerOf, type OfOthers, othersSeen, type Spec } from '../engine/question-specs.ts'
+import { answerOfDigit, type OfOthers, othersSeen, type Spec, wrongAnswer } from '../engine/question-specs.ts'
 import { answeredBy, isOpen, nextToAnswer } from '../engine/queue-order.ts'
 import { opNameOf } from '../engine/rows.ts'
 import { ProjectPage } from '../frame/project-page.tsx'
@@ -86,6 +86,7 @@ export function QueueItem() {
   }, [all, place, client, projectId])
 
   const answer = (spec: Spec): unknown => values[spec.name] ?? before.get(spec.name)?.value
+  const isWrong = ({ name, answering }: Spec): boolean => wrongAnswer(values[name], answering) !== undefined
   const move = (by: number) => set({ at: Math.max(0, Math.min(specs.length - 1, at + by)) })
   const choose = (value: unknown) => {
     const spec = specs[at]
@@ -93,12 +94,9 @@ export function QueueItem() {
     set({ values: { ...values, [spec.name]: value }, at: Math.min(specs.length - 1, at + 1) })
   }
   const pressChoice = (digit: number) => {
-    const { answering } = specs[at] ?? {}
-    if (answering?.is === 'choice' && answering.choices[digit - 1] !== undefined) choose(answering.choices[digit - 1])
-    if (answering?.is === 'number') {
-      const typed = answerOf(String(digit), answering)
-      if (typed !== undefined) choose(typed)
-    }
+    const spec = specs[at]
+    const value = spec && answerOfDigit(digit, spec.answering)
+    if (value !== undefined) choose(value)
   }
   const save = (state: 'completed' | 'skipped') => {
     if (item === undefined || reason !== undefined) return
@@ -107,7 +105,7 @@ export function QueueItem() {
       if (state === 'skipped' || value === undefined || value === before.get(spec.name)?.value) return []
       return [{ id: crypto.randomUUID(), spec: spec.name, ref: spec.ref, value, earlier: before.get(spec.name)?.id }]
     })
-    const open = specs.find((spec) => answer(spec) === undefined)
+    const open = specs.find((spec) => answer(spec) === undefined || isWrong(spec))
     setMissing(state === 'completed' && open ? { item: itemId, spec: open } : undefined)
     if (state === 'completed' && open) {
       set({ at: specs.indexOf(open) })
@@ -130,7 +128,12 @@ export function QueueItem() {
     goOn()
   }
   const isMissing = (spec: Spec): boolean =>
-    missing?.item === itemId && missing.spec === spec && answer(spec) === undefined
+    missing?.item === itemId && missing.spec === spec && (answer(spec) === undefined || isWrong(spec))
+  const faultAt = (spec: Spec): string | undefined => {
+    const draft = values[spec.name]
+    if (draft === undefined && isMissing(spec)) return 'Not answered yet'
+    return wrongAnswer(draft, spec.answering) ?? faultOf(outbox, item?.id ?? '', spec.name, draft)
+  }
   const isTruth = specs[at]?.answering.is === 'boolean'
   useKeys({
     ...Object.fromEntries(digits.map((digit) => [`choose${digit}`, () => pressChoice(digit)])),
@@ -170,7 +173,7 @@ export function QueueItem() {
           {...{ specs, values, at, reason, answer, set }}
           others={othersSeen(others, reason === undefined ? new Set(before.keys()) : null)}
           onSave={save}
-          faultOf={(spec) => (isMissing(spec) ? 'Not answered yet' : faultOf(outbox, item.id, spec.name))}
+          faultOf={faultAt}
           missing={missing && isMissing(missing.spec) ? missing.spec : undefined}
         />
       </div>

@@ -18,8 +18,8 @@ type Outbox = {
   /** Items in the order in which they are sent. */
   waiting: readonly KeptItem[]
   failed: string | undefined
-  /** Refusals by the schema of a question, by item and question. */
-  faults: ReadonlyMap<string, string>
+  /** Refusals by the schema of a question, by item and question, each of one value. */
+  faults: ReadonlyMap<string, { reason: string; value: unknown }>
   /** Feedback that was stored last, while it can be taken back. */
   stored: { ids: readonly string[]; projectId: string; queueId: string } | undefined
 }
@@ -95,7 +95,10 @@ async function storeItem(item: KeptItem): Promise<void> {
       // A refusal by the question's schema shows at the question; the item stays open.
       if (statusOf(error) === 400)
         change({
-          faults: new Map(outbox.faults).set(faultKey(item.itemId, answer.spec), String((error as Error).message)),
+          faults: new Map(outbox.faults).set(faultKey(item.itemId, answer.spec), {
+            reason: String((error as Error).message),
+            value: answer.value,
+          }),
         })
       throw error
     }
@@ -119,7 +122,7 @@ async function refresh(client: QueryClient, { projectId, queueId }: Pick<KeptIte
 }
 
 function failedText(item: KeptItem, error: unknown): string {
-  const reason = error instanceof Error ? error.message.slice(0, 300) : 'failed'
+  const reason = error instanceof Error ? error.message.slice(0, 300).replace(/\.$/, '') : 'failed'
   const kept = isRefusedForGood(statusOf(error) ?? 0)
     ? ''
     : ' It is kept in this browser and sent when you open this page again.'
@@ -159,8 +162,11 @@ export function sendKept(client: QueryClient, userId: string): void {
       send(client, item)
 }
 
-export const faultOf = ({ faults }: Outbox, itemId: string, spec: string): string | undefined =>
-  faults.get(faultKey(itemId, spec))
+/** The reason for which an answer was refused. @param draft what stands there now: the reason is of the value that was sent */
+export function faultOf({ faults }: Outbox, itemId: string, spec: string, draft: unknown): string | undefined {
+  const fault = faults.get(faultKey(itemId, spec))
+  return draft === undefined || draft === fault?.value ? fault?.reason : undefined
+}
 
 /** Takes back what was stored last. */
 export function takeBack(client: QueryClient): void {

@@ -2,7 +2,7 @@
 import { lazy, type ReactNode, Suspense } from 'react'
 import { type FeedbackItem, summaryOf } from '../engine/feedback.ts'
 import { age, bytes, count, duration, moment, plural } from '../engine/format.ts'
-import { barOf } from '../engine/latency-bars.ts'
+import { latencyBar } from '../engine/latency-bars.ts'
 import { isContentRef, type MediaSource } from '../engine/media.ts'
 import { parsedRef } from '../engine/refs.ts'
 import type { Row } from '../engine/rows.ts'
@@ -168,7 +168,7 @@ export function StartedCell({ row, href, zone }: RowProps) {
 }
 
 export function LatencyCell({ row, href, totals, longestMs }: RowProps) {
-  const { form, share } = barOf(row.latencyMs, longestMs)
+  const { form, share } = latencyBar(row.latencyMs, longestMs)
   return (
     <LinkedCell
       href={href}

@@ -3,7 +3,7 @@
 import { useMemo, useState } from 'react'
 import { isOfTraces, type ListRequest } from '../engine/calls-search.ts'
 import { moment } from '../engine/format.ts'
-import { scaleOf } from '../engine/latency-bars.ts'
+import { latencyScale } from '../engine/latency-bars.ts'
 import type { Row } from '../engine/rows.ts'
 import { useFeedback } from '../parts/use-feedback.ts'
 import type { List } from '../parts/use-list.ts'
@@ -39,7 +39,7 @@ export function useShown({ projectId, calls, request, columns, zone, isLive, loo
   const cellOf = useCells(projectId, visible, columns, isOn)
   const totalsOf = useTotals({ projectId, rows: visible, ofTraces: isOfTraces(request), isOn, isLive, looks })
   const said = useFeedback(projectId, columns.includes('feedback') ? visible.map(({ id }) => id) : [])
-  const longestMs = useMemo(() => scaleOf(visible.map(({ latencyMs }) => latencyMs)), [visible])
+  const longestMs = useMemo(() => latencyScale(visible.map(({ latencyMs }) => latencyMs)), [visible])
   const startedLetters = useStartedLetters(visible, zone)
   return {
     visible,

@@ -8,7 +8,7 @@ import { pathOf } from '../engine/filter-fields.ts'
 import { count, plural } from '../engine/format.ts'
 import { literalText } from '../engine/query-text.ts'
 import { opNameOf } from '../engine/rows.ts'
-import { type Side, type Sides, sidesOf } from '../engine/sides-of-list.ts'
+import { type ListSide, type ListSides, sidesOf } from '../engine/sides-of-list.ts'
 import { type Counted, type ValueCounts, type ValueDifference, valueDifferences } from '../engine/value-differences.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -31,7 +31,7 @@ function opsOf(values: readonly Counted[]): Counted[] {
   return [...found].map(([value, calls]) => ({ value, calls }))
 }
 
-async function countsOf(request: Side, names: readonly string[], signal: AbortSignal): Promise<ValueCounts> {
+async function countsOf(request: ListSide, names: readonly string[], signal: AbortSignal): Promise<ValueCounts> {
   const paths = names.map((name) => pathOf(name))
   const { fields, sampled_calls } = await json(
     'calls.values',
@@ -51,7 +51,7 @@ async function countsOf(request: Side, names: readonly string[], signal: AbortSi
   }
 }
 
-function useDifferences(projectId: string, sides: Sides) {
+function useDifferences(projectId: string, sides: ListSides) {
   return useQuery({
     queryKey: ['calls.differ', projectId, sides],
     queryFn: async ({ signal }) => {

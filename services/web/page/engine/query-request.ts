@@ -43,7 +43,7 @@ function spellings(text: string): string[] {
 /** Fields that may be whole documents, or parts of them that are no texts. */
 export const isDocument = (path: string): boolean => /^(?:inputs|output|attributes|summary)(?:\.|$)/.test(path)
 
-/** What was thrown, with its type: the exception of a span is the message alone. */
+/** The error with its type: the exception of a span is the message alone. */
 const errorText = 'summary.weave.error'
 const isFailed: Operation = { $eq: [field('summary.weave.status'), value('error')] }
 

@@ -53,6 +53,24 @@ export function answerOf(typed: string, answering: Answering): Value | undefined
   return value
 }
 
+/** The reason why an answer is none that the question takes; undefined where it is, and where there is none yet. */
+export function wrongAnswer(value: unknown, answering: Answering): string | undefined {
+  if (answering.is !== 'number' || value === undefined) return undefined
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, isInteger } = answering
+  const isNumber = typeof value === 'number' && (!isInteger || Number.isInteger(value))
+  if (isNumber && value >= min && value <= max) return undefined
+  const bounds = [answering.min !== undefined && `at least ${min}`, answering.max !== undefined && `at most ${max}`]
+  return [isInteger ? 'Enter a whole number' : 'Enter a number', bounds.filter(Boolean).join(' and ')]
+    .filter(Boolean)
+    .join(', ')
+}
+
+/** The answer that a key from 1 to 9 gives; undefined where the question has none for it. */
+export function answerOfDigit(digit: number, answering: Answering): Value | undefined {
+  if (answering.is === 'choice') return answering.choices[digit - 1]
+  return answering.is === 'number' && wrongAnswer(digit, answering) === undefined ? digit : undefined
+}
+
 export type Annotation = {
   id: string
   callId: string

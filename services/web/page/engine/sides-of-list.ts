@@ -2,13 +2,13 @@
 import { boundsOf, type CallsSearch, listRequest, parsedList, withCondition } from './calls-search.ts'
 import type { CallsRequest } from './query-request.ts'
 
-export type Side = CallsRequest & { project_id: string }
+export type ListSide = CallsRequest & { project_id: string }
 type Operation = Record<string, unknown>
-export type Sides = {
-  here: Side
-  elsewhere: Side
+export type ListSides = {
+  here: ListSide
+  elsewhere: ListSide
   /** The others where all calls that match the filter are set apart; undefined where the list has no filter. */
-  withoutFilter?: Side
+  withoutFilter?: ListSide
 }
 
 const startedAt = { $getField: 'started_at' }
@@ -20,9 +20,9 @@ export function sidesOf(
   ids: readonly string[] | undefined,
   nowS: number,
   zone: string,
-): Sides {
+): ListSides {
   const { expression, rows } = parsedList(search)
-  const requestIn = (of: CallsSearch, filter = expression): Side => {
+  const requestIn = (of: CallsSearch, filter = expression): ListSide => {
     const { sort_by: _, ...request } = listRequest(projectId, of, filter, nowS, () => zone)
     return request
   }
