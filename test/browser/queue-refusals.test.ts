@@ -47,6 +47,7 @@ it('a refused answer says why at its question until another is given, and keeps 
   await code.press('Enter')
   await title('Item 2 of 2')
   await expectSoon(() => notice.count()).toBe(0)
+  await title('Saved')
   // The browser tells of the refusal.
   expect(here.faults.splice(0).filter((line) => !line.includes('400'))).toEqual([])
 })
@@ -78,4 +79,5 @@ it('a number out of the bounds of its question is not taken, by a key or typed',
   await expectSoon(() => page.locator('.s-error').count()).toBe(0)
   await stars.press('Enter')
   await page.getByText('Item 2 of 2', { exact: true }).waitFor()
+  await title('Saved')
 })
