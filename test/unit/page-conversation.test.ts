@@ -197,6 +197,24 @@ describe('a conversation', () => {
     ])
   })
 
+  it.each([
+    ['a list', (list: object[]) => list],
+    ['JSON in a text', (list: object[]) => JSON.stringify(list)],
+  ])('has what else a message of %s holds at that message', (_, form) => {
+    const asked = [
+      { role: 'system', parts: [{ type: 'text', content: 'Be short.' }] },
+      { role: 'user', parts: [{ type: 'text', content: 'Where?' }] },
+      { role: 'assistant', parts: [{ type: 'text', content: 'Wait.' }], finish_reason: 'tool_calls', index: 1 },
+    ]
+    const messages = conversationOf({ 'gen_ai.input.messages': form(asked), model: 'm' }, 'There.') ?? []
+    expect(messages.map(({ others }) => (others === undefined ? undefined : JSON.parse(others)))).toEqual([
+      { model: 'm' },
+      undefined,
+      { finish_reason: 'tool_calls', index: 1 },
+      undefined,
+    ])
+  })
+
   it('never fails, whatever is in its place', () => {
     const key = fc.constantFrom(
       'role',

@@ -1,8 +1,10 @@
 // The rest of a recorded value that the messages read from it do not show: all of it, and nothing else.
 import { describe, expect, it } from 'vitest'
-import { leftOver } from '../../services/web/page/engine/left-over.ts'
+import { leftBeside } from '../../services/web/page/engine/left-over.ts'
 import type { Message, Part } from '../../services/web/page/engine/message-parts.ts'
 import { written } from '../../services/web/page/engine/message-parts.ts'
+
+const leftOver = (value: unknown, messages: Message[]): unknown => leftBeside(messages).of(value)
 
 const said = (...parts: (string | Part)[]): Message[] => [
   {

@@ -1,7 +1,7 @@
 // Finds the messages to and from a model in the records of SDKs and instrumentations.
 
 import { withGrounds } from './grounds.ts'
-import { leftOver } from './left-over.ts'
+import { type LeftOver, leftBeside } from './left-over.ts'
 import { dialects } from './message-dialects.ts'
 import {
   at,
@@ -184,6 +184,16 @@ function messagesOf(value: unknown, fallback: string | null): Found | null {
   }
 }
 
+/** The items of lists that messages were read from. */
+const itemOf = new WeakMap<Message, JsonObject>()
+
+/** Remembers the item of a list for the last of its messages. */
+function readFrom(read: Found | null, value: unknown): Found | null {
+  const last = read?.messages.at(-1)
+  if (last !== undefined && isObject(value)) itemOf.set(last, value)
+  return read
+}
+
 type Side = 'asked' | 'answered'
 const speakers: Record<Side, string> = { asked: 'user', answered: 'assistant' }
 const paths: Record<Side, readonly string[]> = { asked: names('asked'), answered: names('answered') }
@@ -198,7 +208,10 @@ function foundInList(list: readonly unknown[], side: Side, depth: number): Found
   const each = joined(
     list.map((one) => {
       const value = openedText(one)
-      return messagesOf(value, speakers[side]) ?? (typeof value === 'object' ? found(value, side, depth + 1) : null)
+      return (
+        readFrom(messagesOf(value, speakers[side]), value) ??
+        (typeof value === 'object' ? found(value, side, depth + 1) : null)
+      )
     }),
   )
   if (each !== null) return each
@@ -308,9 +321,22 @@ export function lastSaid(value: unknown): string | undefined {
   return part?.is === 'call' ? `${part.name}(${part.arguments})` : part?.text
 }
 
-const withOthers = (messages: Message[], place: number, value: unknown, all: readonly Message[]): void => {
+/** The messages with what else their items of a list hold, each at its own. */
+function withOwnOthers(messages: readonly Message[], beside: LeftOver): Message[] {
+  const added = messages.map((message) => {
+    const item = itemOf.get(message)
+    const left = item && beside.of(item)
+    return item === undefined || left === undefined
+      ? { message }
+      : { message: { ...message, others: written(left) }, item }
+  })
+  for (const { item } of added) if (item) beside.told(item)
+  return added.map(({ message }) => message)
+}
+
+const withOthers = (messages: Message[], place: number, value: unknown, beside: LeftOver): void => {
   const message = messages.at(place)
-  const left = leftOver(value, all)
+  const left = beside.of(value)
   if (message !== undefined && left !== undefined)
     messages[messages.indexOf(message)] = {
       ...message,
@@ -343,9 +369,10 @@ export function conversationOf(inputs: unknown, output: unknown, system?: unknow
   const before = [...instructions, ...said]
   const answer = answered ?? whole(output, 'assistant')
   const told = { ...answer, messages: withoutRepeats(answer.messages) }
-  const messages = [...before, ...(isNothing(openedText(output)) ? [] : news(said, told))]
-  const all = [...messages]
-  withOthers(messages, 0, inputs, all)
-  withOthers(messages, -1, output, all)
+  const added = isNothing(openedText(output)) ? [] : news(said, told)
+  const beside = leftBeside([...before, ...added])
+  const messages = [...withOwnOthers(before, beside), ...added]
+  withOthers(messages, 0, inputs, beside)
+  withOthers(messages, -1, output, beside)
   return messages
 }

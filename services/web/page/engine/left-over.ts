@@ -22,8 +22,20 @@ const isClass = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.every((word) => modules.has(word) || (typeof word === 'string' && roleWords.has(word.toLowerCase())))
 
-/** @returns undefined when the messages show all of it */
-export function leftOver(value: unknown, messages: readonly Message[]): unknown {
+const headOf = (one: object): string => (Array.isArray(one) ? '[' : `{${JSON.stringify(Object.keys(one)[0])}`)
+
+/** What is left of values beside some messages. */
+export type LeftOver = {
+  /** @returns undefined when the messages show all of it */
+  of(value: unknown): unknown
+  /** What is left of this value is told elsewhere. */
+  told(value: object): void
+}
+
+export function leftBeside(messages: readonly Message[]): LeftOver {
+  const told = new Set<string>()
+  const toldHeads = new Set<string>()
+  const isTold = (one: object): boolean => toldHeads.has(headOf(one)) && told.has(written(one))
   const shown = new Set<string>()
   for (const { role, name, parts } of messages) eachText([role, name, parts], (text) => shown.add(text))
   // Values that are shown as JSON: only what begins like one of them is written to be compared.
@@ -31,7 +43,7 @@ export function leftOver(value: unknown, messages: readonly Message[]): unknown 
   const isShown = (one: unknown): boolean => {
     if (typeof one === 'string') return shown.has(one) || shown.has(one.replace(dataUri, ''))
     if (typeof one !== 'object' || one === null) return false
-    return heads.has(Array.isArray(one) ? '[' : `{${JSON.stringify(Object.keys(one)[0])}`) && shown.has(written(one))
+    return heads.has(headOf(one)) && shown.has(written(one))
   }
   const left = (one: unknown): unknown => {
     if (isNothing(one) || isShown(one)) return undefined
@@ -44,6 +56,7 @@ export function leftOver(value: unknown, messages: readonly Message[]): unknown 
       return items.length === 0 ? undefined : items
     }
     if (!isObject(one)) return one
+    if (isTold(one)) return undefined
     const members = Object.entries(one).flatMap(([key, inner]): [string, unknown][] => {
       if (sayingKeys.has(key) && typeof inner === 'string' && isKnown(inner)) return []
       if ((key === 'lc' && inner === 1) || (key === 'id' && isClass(inner))) return []
@@ -52,5 +65,11 @@ export function leftOver(value: unknown, messages: readonly Message[]): unknown 
     })
     return members.length === 0 ? undefined : Object.fromEntries(members)
   }
-  return left(value)
+  return {
+    of: left,
+    told(value) {
+      toldHeads.add(headOf(value))
+      told.add(written(value))
+    },
+  }
 }

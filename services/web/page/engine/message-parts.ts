@@ -20,7 +20,10 @@ export type Message = {
   parts: Part[]
   /** Grounds of an answer, or probabilities of its parts, where there are any. */
   grounds?: Grounds
-  /** JSON of what stood beside the messages and is in none of them: of the inputs at the first, of the output at the last. */
+  /**
+   * JSON of what no message shows: of an item of a list of messages at its own, of the rest of the inputs at the first, of
+   * the output at the last.
+   */
   others?: string
 }
 
