@@ -24,11 +24,11 @@ const isClass = (value: unknown): boolean =>
 
 const headOf = (one: object): string => (Array.isArray(one) ? '[' : `{${JSON.stringify(Object.keys(one)[0])}`)
 
-/** What is left of values beside some messages. */
+/** The rest of values beside some messages. */
 export type LeftOver = {
   /** @returns undefined when the messages show all of it */
   of(value: unknown): unknown
-  /** What is left of this value is told elsewhere. */
+  /** The rest of this value is told elsewhere. */
   told(value: object): void
 }
 
