@@ -137,6 +137,8 @@ it('a backslash in quotes is one before other letters', async () => {
     expect(await found(filter), filter).toHaveLength(4)
 })
 
+const plainName = (name: string): string => name.replace(/^weave:.*\/op\/([^:]+):.*$/, '$1')
+
 it.each([
   ['"did not answer"', ['failed', 'failed-odd', 'untyped']],
   ['-"did not answer"', ['sdk', 'went-on']],
@@ -151,6 +153,23 @@ it.each([
   ['error~openai', []],
   ['error~Wrong', []],
 ])('%s finds errors by type and message', async (filter, names) => {
-  const plain = (await found(filter, failing)).map((name) => name.replace(/^weave:.*\/op\/([^:]+):.*$/, '$1'))
-  expect(plain.sort()).toEqual(names)
+  expect((await found(filter, failing)).map(plainName).sort()).toEqual(names)
+})
+
+it('errors are a field of conditions, orders and groups', async () => {
+  const field = 'summary.weave.error'
+  const ask = { project_id: failing, sort_by: [{ field, direction: 'desc' }], columns: ['op_name'] }
+  const names = (await server.list<{ op_name: string }>('/calls/stream_query', ask)).map(({ op_name }) => op_name)
+  expect(names.map(plainName)).toEqual(['sdk', 'failed-odd', 'failed', 'untyped', 'went-on'])
+  const [start, end] = ['2026-01-01T00:00:00Z', '2026-04-01T00:00:00Z']
+  const asked = { project_id: failing, start, end, group_by: [field], metrics: [{ field: 'calls', as: 'sum' }] }
+  type Groups = { groups: { keys: string[]; total: object }[] }
+  const { groups } = await server.send<Groups>('/calls/aggregate', asked)
+  const keys = [`orders.TimeoutError: ${thrown.message}`]
+  expect(groups).toContainEqual(expect.objectContaining({ keys, total: { 'calls.sum': 2 } }))
+  for (const [path, more] of [
+    ['/calls/values', { fields: [field] }],
+    ['/calls/cells', { call_ids: ['bbbbbbbbbbbbbbb1'], paths: [field] }],
+  ] as const)
+    await expect(server.send(path, { project_id: failing, ...more }), path).rejects.toThrow('422')
 })

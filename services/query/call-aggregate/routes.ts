@@ -102,7 +102,7 @@ export function createAggregateRoutes(deps: AggregateDeps): Route[] {
     const axisBefore = before && bucketsWithin(bucket, input.timezone, before.startUs, before.endUs)
     const { query: expression, count } = input
     const derived = derivedFieldFactory(feedbackPrefix)
-    const fields = callFields({ derived, expand: expandedPaths([]), wholeTraces: true })
+    const fields = callFields({ derived, expand: expandedPaths([]), wholeTraces: true, errors: true })
     if (input.metrics.length === 0) throw fault(400, 'At least one metric is needed')
     const metrics = metricsOf(input.metrics, fields, count)
     const keys = input.group_by.map((name) => groupKey(name, fields, count))

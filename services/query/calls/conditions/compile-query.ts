@@ -55,7 +55,13 @@ export function compileCallsQuery(request: {
 }): CompiledCallsQuery {
   const derived = derivedFieldFactory(request.feedbackPrefix ?? 'wandb')
   const { prices, wholeTraces } = request
-  const fields = callFields({ derived, expand: expandedPaths(request.expand_columns), prices, wholeTraces })
+  const fields = callFields({
+    derived,
+    expand: expandedPaths(request.expand_columns),
+    prices,
+    wholeTraces,
+    errors: true,
+  })
   const conjuncts = [
     ...filterConditions(request.filter, request.projectId),
     ...conjunctsOf(parseQuery(request.query, fields)),

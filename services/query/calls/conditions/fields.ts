@@ -166,7 +166,7 @@ const columns = new Map<string, Column>(
 )
 
 const derived = new Map<string, Column>(
-  [status, error, latency, traceName, ...usageColumns].map((column) => [column.name, column]),
+  [status, latency, traceName, ...usageColumns].map((column) => [column.name, column]),
 )
 const lists = new Set(['input_refs', 'output_refs'])
 const documents = new Set<string>(['attributes', 'inputs', 'output', 'summary'])
@@ -193,6 +193,8 @@ type Expansions = {
   prices?: ModelPrices | undefined
   /** Whether what whole traces come to may be asked for. */
   wholeTraces?: boolean | undefined
+  /** Whether errors with their types may be asked for: columns and documents are read side by side. */
+  errors?: boolean | undefined
 }
 
 /** A value of a document, read through refs where the path leads over one that is to be expanded. */
@@ -211,6 +213,7 @@ function jsonField(document: string, segments: string[], name: string, { derived
 function summaryField(segments: string[], name: string, expansions: Expansions): Field {
   if (segments[0] !== 'weave' || segments.length === 1) return jsonField('summary', segments, name, expansions)
   if (name === modelList.name) return { is: 'list', list: modelList }
+  if (name === error.name && expansions.errors) return { is: 'column', column: error }
   if (name === costFieldName && expansions.prices) return { is: 'column', column: costColumn(expansions.prices) }
   const column = segments.length === 2 ? derived.get(`summary.weave.${segments[1]}`) : undefined
   if (column === undefined) throw fault(422, `Summary field '${segments.slice(1).join('.')}' is not allowed`)
