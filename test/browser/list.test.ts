@@ -397,4 +397,41 @@ describe('calls', () => {
       .waitFor()
     await expectSoon(() => rude.innerText()).toMatch(/100 % here\s+0 % elsewhere/)
   })
+
+  it('have the values beside them once they come by themselves, and keep them while the server cannot answer', async () => {
+    const project = 'acme/live-values'
+    const send = (name: string) =>
+      world.server.send(`/v2/${project}/calls/complete`, { batch: [call(project, { name, startMs: Date.now() })] })
+    const valuesOf = (name: string) => page.locator('.rows .row', { hasText: name }).innerText()
+    const all = /100\s+ms\s+0\s+1\s+Why\?\s+Because\.|Why\?\s+Because\.\s+.*100\s+ms\s+0\s+1/s
+    // More than a page: a shorter list is as long as its rows, whatever their count says.
+    const older = Array.from({ length: 110 }, () => call(project, { name: 'older', startMs: Date.now() - 3_600_000 }))
+    await world.server.send(`/v2/${project}/calls/complete`, { batch: older })
+    await send('first')
+    await go(`/p/${project}/calls?live=1`)
+    await expectSoon(() => valuesOf('first')).toMatch(all)
+    // Rows come after they were counted.
+    await page.context().route('**/calls/stream_query', async (route) => {
+      if (!(route.request().postData() ?? '').includes('call_ids')) await new Promise((go) => setTimeout(go, 700))
+      await route.continue()
+    })
+    await send('second')
+    await expectSoon(() => valuesOf('second')).toMatch(all)
+    await page
+      .context()
+      .route(/traces\/query|stream_query/, async (route) =>
+        /call_ids|trace_ids/.test(route.request().postData() ?? '')
+          ? route.fulfill({ status: 500, json: { reason: 'Busy' } })
+          : route.fallback(),
+      )
+    await send('third')
+    await expectSoon(() => valuesOf('third')).toMatch(/\?/)
+    for (const name of ['first', 'second']) expect(await valuesOf(name)).toMatch(all)
+    here.faults.splice(0)
+    await page.context().unroute(/traces\/query|stream_query/)
+    await expectSoon(() => valuesOf('third')).toMatch(all)
+    await page.context().unroute('**/calls/stream_query')
+    await go(home)
+    here.faults.splice(0)
+  })
 })

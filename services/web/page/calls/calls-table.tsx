@@ -43,7 +43,7 @@ export function CallsTable({
   ...acts
 }: TableProps) {
   const { height, layout } = useCallLayout(cols)
-  const { previews, totalsOf, visible: _, ...values } = shown
+  const { previewOf, totalsOf, visible: _, ...values } = shown
   const onKey = (event: KeyboardEvent): boolean => {
     if (event.key !== 'Enter' || (event.target as HTMLElement).closest('button')) return false
     acts.onOpen(calls.rowAt(calls.at))
@@ -87,7 +87,7 @@ export function CallsTable({
                 isMarked={marks.ids.has(row.id)}
                 onMark={(isRange) => (isRange ? marks.range(index) : marks.toggle(index))}
                 onValues={() => acts.onValues(row)}
-                preview={previews.get(row.id)}
+                preview={previewOf(row)}
                 href={acts.hrefOf(row)}
               />
             </div>

@@ -2,7 +2,7 @@
 import { lazy, Suspense } from 'react'
 import type { CallsSearch, ListRequest } from '../engine/calls-search.ts'
 import type { Row } from '../engine/rows.ts'
-import type { TotalsOfRow } from '../engine/trace-totals.ts'
+import { type TotalsOfRow, totalsIn } from '../engine/trace-totals.ts'
 import type { Columns, Widths } from './columns.ts'
 
 const ColumnChooser = lazy(() => import('../lazy-routes.tsx').then(({ ColumnChooser }) => ({ default: ColumnChooser })))
@@ -89,4 +89,4 @@ export function ListDialogs(props: DialogsProps) {
   )
 }
 
-const modelsOf = (totals: TotalsOfRow): readonly string[] => (typeof totals === 'object' ? totals.models : [])
+const modelsOf = (totals: TotalsOfRow): readonly string[] => totalsIn(totals)?.models ?? []

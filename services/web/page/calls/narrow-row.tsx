@@ -27,7 +27,8 @@ export function NarrowCallRow(props: RowProps) {
   const { left, between, right } = columns
   const outcome = outcomeOf(row, totals)
   // What has not come out yet, or never will, began with something.
-  const path = row.exception === null && preview?.output === '' ? 'inputs' : 'output'
+  const isEmpty = typeof preview === 'object' && preview?.output === ''
+  const path = row.exception === null && isEmpty ? 'inputs' : 'output'
   const more = moreOf([...left, ...between, ...right])
   return (
     <div

@@ -5,6 +5,7 @@ import { age, bytes, count, duration, moment, plural } from '../engine/format.ts
 import { latencyBar } from '../engine/latency-bars.ts'
 import { isContentRef, type MediaSource } from '../engine/media.ts'
 import { parsedRef } from '../engine/refs.ts'
+import type { ValueOfRow } from '../engine/row-values.ts'
 import type { Row } from '../engine/rows.ts'
 import { plainOf } from '../engine/safe-text.ts'
 import { isLonger, outcomeOf, type TotalsOfRow } from '../engine/trace-totals.ts'
@@ -16,15 +17,16 @@ import { T } from '../parts/text.tsx'
 import type { Preview } from '../worker/main.ts'
 import type { Columns } from './columns.ts'
 import type { Cell } from './use-calls.ts'
+import { Unknown } from './used-cells.tsx'
 
 const SmallMedia = lazy(() => import('../lazy-routes.tsx').then(({ SmallMedia }) => ({ default: SmallMedia })))
 
 export type RowProps = {
   projectId: string
   row: Row
-  preview: Preview | undefined
+  preview: ValueOfRow<Preview>
   columns: Columns
-  cellOf(id: string, path: string): Cell | null
+  cellOf(id: string, path: string): ValueOfRow<Cell>
   /** Undefined while it is on its way. */
   feedbackOf(id: string): FeedbackItem[] | undefined
   /** Of the whole trace, where the row stands for it. */
@@ -111,14 +113,17 @@ export function ShownField({ projectId, row, preview, cellOf, feedbackOf, path }
         <T text={row.exception.split('\n', 1)[0] ?? ''} />
       </span>
     )
-  if (preview !== undefined && (path === 'inputs' || path === 'output')) return <RefsInText text={preview[path]} />
+  // Large calls have cells in place of a preview.
+  if (preview !== null && (path === 'inputs' || path === 'output'))
+    return typeof preview === 'object' ? <RefsInText text={preview[path]} /> : <Unknown why={preview} />
   const cell = cellOf(row.id, path)
-  return cell === null ? <span className="dim">–</span> : <CellText cell={cell} projectId={projectId} />
+  if (cell === null) return <span className="dim">–</span>
+  return typeof cell === 'object' ? <CellText cell={cell} projectId={projectId} /> : <Unknown why={cell} />
 }
 
 /** Mark, status and name, which every row begins with. */
 export function HeadCells({ row, preview, totals, isMarked, onMark, onValues, href }: RowProps) {
-  const kind = preview?.kind ?? row.kind
+  const kind = typeof preview === 'object' && preview !== null ? preview.kind : row.kind
   const outcome = outcomeOf(row, totals)
   return (
     <>

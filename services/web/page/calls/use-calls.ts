@@ -1,15 +1,17 @@
 // Pages of a list of calls, as far as they are in view; cells of inputs and output for the rows that are seen.
-import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useMemo } from 'react'
+import type { QueryClient } from '@tanstack/react-query'
+import { useDeferredValue, useMemo, useRef } from 'react'
 import { baseUrl, json } from '../api/client.ts'
 import { type ListRequest, madeColumns, usualColumns } from '../engine/calls-search.ts'
 import type { ListPage } from '../engine/lists.ts'
+import { sameRows, type ValueOfRow } from '../engine/row-values.ts'
 import type { Row } from '../engine/rows.ts'
 import { type List, type ListQuestion, listPageQuery } from '../parts/use-list.ts'
 import type { Shapes } from '../routes.gen.ts'
 import { ask } from '../worker/client.ts'
 import type { Preview } from '../worker/main.ts'
 import { placesOfColumn } from './columns.ts'
+import { useRowValues } from './use-row-values.ts'
 
 const pageRows = 100
 /** Payloads of larger calls are not read for a row; their size is shown instead. */
@@ -46,34 +48,39 @@ export function loadedRows(
 }
 
 /** The rows in view. */
-export function useVisible(calls: List<Row>, request: ListRequest | undefined): Row[] {
+export function useVisible(calls: List<Row>): readonly Row[] {
   const seen = useDeferredValue(calls.range)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: rows change with the request, its pages and their arrival
-  return useMemo(() => {
-    // Whole blocks, so that a step of one row asks for nothing new.
-    const from = Math.floor(seen.from / 20) * 20
-    const to = Math.ceil(seen.to / 20) * 20
-    const found: Row[] = []
-    for (let index = from; index < to; index++) {
-      const row = calls.rowAt(index)
-      if (row) found.push(row)
-    }
-    return found
-  }, [seen, request, calls.isLoading, calls.count])
+  const shown = useRef<readonly Row[]>([])
+  // Whole blocks, so that a step of one row asks for nothing new.
+  const from = Math.floor(seen.from / 20) * 20
+  const to = Math.ceil(seen.to / 20) * 20
+  const found: Row[] = []
+  for (let index = from; index < to; index++) {
+    const row = calls.rowAt(index)
+    if (row) found.push(row)
+  }
+  shown.current = sameRows(shown.current, found)
+  return shown.current
 }
 
-/** Previews of inputs and output of the rows in view, and the kinds that attributes name. */
-export function usePreviews(project: string, rows: readonly Row[], isOn: boolean): ReadonlyMap<string, Preview> {
+/** What is said of calls that run changes with their end. */
+const runningOf = (rows: readonly Row[]): string[] =>
+  rows.filter(({ status }) => status === 'running').map(({ id }) => id)
+const isLarge = ({ size }: Row): boolean => (size ?? 0) > cellBytes
+
+/** Previews of inputs and output of the rows in view, and the kinds that attributes name; null for large calls. */
+export function usePreviews(project: string, rows: readonly Row[], isOn: boolean) {
   // By blocks of the list, so that a scroll asks for what is new only.
-  const ids = useMemo(() => rows.filter(({ size }) => (size ?? 0) <= cellBytes).map(({ id }) => id), [rows])
-  const { data } = useQuery({
-    queryKey: ['previews', project, ids],
-    queryFn: ({ signal }) => ask('previews', [baseUrl, project, ids], { signal }),
-    enabled: isOn && ids.length > 0,
-    staleTime: 60_000,
-    placeholderData: keepPreviousData,
+  const ids = useMemo(() => rows.filter((row) => !isLarge(row)).map(({ id }) => id), [rows])
+  const known = useRowValues<Preview>({
+    kind: 'previews of rows',
+    project,
+    ids,
+    more: runningOf(rows),
+    isOn,
+    read: async (signal) => new Map(Object.entries(await ask('previews', [baseUrl, project, [...ids]], { signal }))),
   })
-  return useMemo(() => new Map(Object.entries(data ?? {})), [data])
+  return (row: Row): ValueOfRow<Preview> => (isLarge(row) ? null : known(row.id))
 }
 
 export type Cell = NonNullable<Shapes['calls.cells']['out']['cells'][string][number]>
@@ -83,24 +90,27 @@ export function useCells(project: string, rows: readonly Row[], columns: readonl
   const paths = columns
     .filter((path) => path !== '-' && ![...usualColumns, ...madeColumns].includes(path))
     .flatMap(placesOfColumn)
-  const large = rows.some(({ size }) => (size ?? 0) > cellBytes)
-  const asked = large ? [...paths, ...usualColumns] : paths
-  const ids = rows.filter(({ size }) => paths.length > 0 || (size ?? 0) > cellBytes).map(({ id }) => id)
-  const { data } = useQuery({
-    queryKey: ['cells', project, ids, asked],
-    queryFn: async ({ signal }) => {
+  const asked = rows.some(isLarge) ? [...paths, ...usualColumns] : paths
+  const ids = rows.filter((row) => paths.length > 0 || isLarge(row)).map(({ id }) => id)
+  const known = useRowValues<ReadonlyMap<string, Cell | null>>({
+    kind: 'cells',
+    project,
+    ids,
+    more: [asked, runningOf(rows)],
+    isOn: isOn && asked.length > 0,
+    async read(signal) {
       const { cells } = await json('calls.cells', { project_id: project, call_ids: ids, paths: asked }, { signal })
       return new Map(
-        Object.entries(cells).map(([id, of]) => [id, new Map(asked.map((path, n) => [path, of[n]]))] as const),
+        Object.entries(cells).map(([id, of]) => [id, new Map(asked.map((path, n) => [path, of[n] ?? null]))] as const),
       )
     },
-    enabled: isOn && ids.length > 0 && asked.length > 0,
-    staleTime: 60_000,
-    placeholderData: keepPreviousData,
   })
-  return (id: string, path: string): Cell | null => {
-    const cells = data?.get(id)
-    const place = placesOfColumn(path).find((one) => cells?.get(one))
-    return (place === undefined ? undefined : cells?.get(place)) ?? null
+  return (id: string, path: string): ValueOfRow<Cell> => {
+    const places = placesOfColumn(path)
+    if (!ids.includes(id) || !places.some((place) => asked.includes(place))) return null
+    const cells = known(id)
+    if (cells === null || typeof cells !== 'object') return cells
+    const found = places.map((place) => cells.get(place))
+    return found.find((cell) => cell) ?? (found.includes(undefined) ? undefined : null)
   }
 }

@@ -33,9 +33,9 @@ function useStartedLetters(visible: readonly Row[], zone: string): number {
 }
 
 export function useShown({ projectId, calls, request, columns, zone, isLive, looks }: Asked) {
-  const visible = useVisible(calls, request)
+  const visible = useVisible(calls)
   const isOn = calls.isDrawn && !calls.isLoading
-  const previews = usePreviews(projectId, visible, isOn)
+  const previewOf = usePreviews(projectId, visible, isOn)
   const cellOf = useCells(projectId, visible, columns, isOn)
   const totalsOf = useTotals({ projectId, rows: visible, ofTraces: isOfTraces(request), isOn, isLive, looks })
   const said = useFeedback(projectId, columns.includes('feedback') ? visible.map(({ id }) => id) : [])
@@ -43,7 +43,7 @@ export function useShown({ projectId, calls, request, columns, zone, isLive, loo
   const startedLetters = useStartedLetters(visible, zone)
   return {
     visible,
-    previews,
+    previewOf,
     cellOf,
     totalsOf,
     feedbackOf: (id: string) => said.data?.of(id),

@@ -1,9 +1,9 @@
 // Totals of the whole traces whose roots are in view, by one request for all of them.
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { json } from '../api/client.ts'
 import type { Row } from '../engine/rows.ts'
-import type { TotalsOfRow } from '../engine/trace-totals.ts'
+import type { Totals, TotalsOfRow } from '../engine/trace-totals.ts'
+import { useRowValues } from './use-row-values.ts'
 
 /** What ends below a root that has ended shows while the list is live. */
 const liveMs = 5_000
@@ -22,22 +22,17 @@ type Asked = {
 export function useTotals({ projectId, rows, ofTraces, isOn, isLive, looks }: Asked): (traceId: string) => TotalsOfRow {
   const ids = useMemo(() => [...new Set(rows.map(({ traceId }) => traceId))], [rows])
   const [entity = '', project = ''] = projectId.split('/')
-  const { data, error, isPlaceholderData } = useQuery({
-    queryKey: ['traces.totals', projectId, ids, looks],
-    async queryFn({ signal }) {
+  const totalsOf = useRowValues<Totals>({
+    kind: 'traces.totals',
+    project: projectId,
+    ids,
+    more: looks,
+    isOn: ofTraces && isOn,
+    everyMs: isLive ? liveMs : undefined,
+    async read(signal) {
       const { traces } = await json('traces.query', { trace_ids: ids }, { params: { entity, project }, signal })
       return new Map(traces.map((one) => [one.trace_id, one]))
     },
-    enabled: ofTraces && isOn && ids.length > 0,
-    refetchInterval: isLive ? liveMs : false,
-    staleTime: 60_000,
-    placeholderData: keepPreviousData,
   })
-  return (traceId) => {
-    if (!ofTraces) return undefined
-    const known = data?.get(traceId)
-    if (known) return known
-    if (error) return error.message
-    return data && !isPlaceholderData ? 'This trace no longer exists' : undefined
-  }
+  return (traceId) => (ofTraces ? totalsOf(traceId) : undefined)
 }

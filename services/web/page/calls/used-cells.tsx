@@ -7,6 +7,16 @@ import { costText, costTitle, type PricedCost } from '../engine/unpriced.ts'
 import { LinkedCell } from '../parts/row-link.tsx'
 import { T } from '../parts/text.tsx'
 
+/** In place of a value that is on its way, or could not be read. */
+export const Unknown = ({ why }: { why: string | undefined }) =>
+  why === undefined ? (
+    <span className="ghost" />
+  ) : (
+    <span className="dim" title={`Could not be read: ${why}`}>
+      ?
+    </span>
+  )
+
 type UsedProps = { row: Row; totals: TotalsOfRow; href: string }
 
 const None = ({ why }: { why?: string }) => (
@@ -45,15 +55,15 @@ const callCells: readonly ((props: UsedProps) => ReactNode)[] = [
   ({ row, href }) => <CostText cost={row.cost} unpriced={row.unpriced} href={href} />,
 ]
 
-/** A cell that says something of the whole trace: quiet until that is known, a dash where it cannot be. */
+/** A cell that says something of the whole trace: a dash once that is gone. */
 const ofTrace =
   (Shown: (props: { totals: Totals; href: string }) => ReactNode) =>
   ({ totals, href }: UsedProps) =>
-    typeof totals === 'object' ? (
+    typeof totals === 'object' && totals !== null ? (
       <Shown totals={totals} href={href} />
     ) : (
       <LinkedCell href={href} className="num second">
-        {totals === undefined ? <span className="ghost" /> : <None why={totals} />}{' '}
+        {totals === null ? <None why="This trace no longer exists" /> : <Unknown why={totals} />}{' '}
       </LinkedCell>
     )
 

@@ -1,5 +1,6 @@
 // Figures of a whole trace in a row of the list: its status, and its usage.
 import { plural } from './format.ts'
+import type { ValueOfRow } from './row-values.ts'
 import { type Row, type Status, statusNames } from './rows.ts'
 
 /** Totals as the route of whole traces answers them. */
@@ -14,15 +15,18 @@ export type Totals = {
   models: readonly string[]
 }
 
-/** Undefined while they are on their way; a text says why there are none. */
-export type TotalsOfRow = Totals | string | undefined
+/** Null once the trace is gone. */
+export type TotalsOfRow = ValueOfRow<Totals>
+
+export const totalsIn = (totals: TotalsOfRow): Totals | undefined =>
+  typeof totals === 'object' && totals !== null ? totals : undefined
 
 /** The mark of a row, and what it says. */
 export type Outcome = { status: Status; label: string }
 
 /** The mark of the root of a trace. */
 export const outcomeOf = (row: Pick<Row, 'exception' | 'status'>, totals: TotalsOfRow): Outcome =>
-  outcomeWith(row, typeof totals === 'object' ? Math.max(0, totals.errors - (row.exception === null ? 0 : 1)) : 0)
+  outcomeWith(row, Math.max(0, (totalsIn(totals)?.errors ?? 0) - (row.exception === null ? 0 : 1)))
 
 /**
  * The mark of a call: one that failed keeps its own, one with failures below it is none that went well.
@@ -37,4 +41,4 @@ export function outcomeWith(row: Pick<Row, 'status'>, below: number): Outcome {
 
 /** A trace that took longer than its root, by more than what rounds away. */
 export const isLonger = (row: Pick<Row, 'latencyMs'>, totals: TotalsOfRow): totals is Totals =>
-  typeof totals === 'object' && row.latencyMs !== null && totals.duration_ms > row.latencyMs * 1.01 + 1
+  row.latencyMs !== null && (totalsIn(totals)?.duration_ms ?? 0) > row.latencyMs * 1.01 + 1

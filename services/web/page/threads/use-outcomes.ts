@@ -3,7 +3,7 @@ import { useQueries } from '@tanstack/react-query'
 import { baseUrl } from '../api/client.ts'
 import { useTotals } from '../calls/use-totals.ts'
 import type { Row } from '../engine/rows.ts'
-import { type Outcome, outcomeOf, outcomeWith } from '../engine/trace-totals.ts'
+import { type Outcome, outcomeOf, outcomeWith, totalsIn } from '../engine/trace-totals.ts'
 import { errorsBelow, treeOf } from '../engine/tree.ts'
 import { ask } from '../worker/client.ts'
 
@@ -23,10 +23,7 @@ export function useOutcomes(projectId: string, turns: readonly Row[], isLive: bo
   const totalsOf = useTotals({ projectId, rows: turns, ofTraces: true, isOn: true, isLive, looks: 0 })
   const inner = turns.filter(({ parentId }) => parentId !== null)
   const below = useQueries({
-    queries: inner.map((turn) => {
-      const totals = totalsOf(turn.traceId)
-      return belowQuery(projectId, turn, typeof totals === 'object' ? totals.errors : 0)
-    }),
+    queries: inner.map((turn) => belowQuery(projectId, turn, totalsIn(totalsOf(turn.traceId))?.errors ?? 0)),
   })
   return (turn) => {
     const place = inner.indexOf(turn)
