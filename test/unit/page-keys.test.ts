@@ -1,7 +1,7 @@
 // Keys one after the other, and what of the address and of what the browser has kept counts.
 import { describe, expect, it } from 'vitest'
 import { sequences } from '../../services/web/page/engine/key-sequences.ts'
-import { isForList, type KeyPlace } from '../../services/web/page/engine/list-keys.ts'
+import { isForList, type KeyPlace, takesText } from '../../services/web/page/engine/list-keys.ts'
 import { ranked } from '../../services/web/page/engine/ranked.ts'
 import { traceSearch, zoomOf, zoomText } from '../../services/web/page/engine/trace-search.ts'
 import { draftOf, emptyDraft } from '../../services/web/page/playground/draft.ts'
@@ -80,6 +80,19 @@ describe('keys of a list that nothing has given the focus', () => {
   it('are text where somebody types, and keys of what lies above or beside', () => {
     for (const place of ['text', 'list', 'overlay'] as const) expect(taken(place), place).toEqual([])
   })
+})
+
+it.each<[tagName: string, type: string | undefined, isText: boolean]>([
+  ['INPUT', 'text', true],
+  ['INPUT', 'search', true],
+  ['INPUT', 'number', true],
+  ['INPUT', 'checkbox', false],
+  ['INPUT', 'radio', false],
+  ['TEXTAREA', undefined, true],
+  ['SELECT', undefined, true],
+  ['BUTTON', undefined, false],
+])('letters are keys of the page on a box to check, and text where one types: %s %s', (tagName, type, isText) => {
+  expect(takesText(tagName, type)).toBe(isText)
 })
 
 describe('what "Go to" finds', () => {

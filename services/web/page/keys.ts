@@ -1,16 +1,18 @@
 // Keys of the page: what the table names, while a component is there that handles it.
 import { useEffect, useRef } from 'react'
 import { sequences } from './engine/key-sequences.ts'
-import type { KeyPlace } from './engine/list-keys.ts'
+import { type KeyPlace, takesText } from './engine/list-keys.ts'
 import { type KeyName, keyTable } from './key-table.ts'
 import { preference } from './preferences.ts'
 
 export type Handlers = { [Name in KeyName]?: () => void }
 
-/** Whether keys that are pressed there are text. */
+/** Whether keys that are pressed there are text, or for a form that lies over the page. */
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+  (target.isContentEditable ||
+    takesText(target.tagName, target instanceof HTMLInputElement ? target.type : undefined) ||
+    (target instanceof HTMLInputElement && target.closest('dialog, [popover]') !== null))
 
 /** Parts that move by keys of their own. */
 const withKeys = '.rows, [role=tree], [role=listbox], [role=menu], [role=slider], [role=separator], [role=grid], canvas'

@@ -24,3 +24,9 @@ export function isForList(key: string, place: KeyPlace, hasLetters: boolean): bo
   if (letters.has(key)) return hasLetters
   return place === 'nothing' && others.has(key)
 }
+
+const boxes = new Set(['checkbox', 'radio'])
+
+/** Whether letters are text in an element: a box to check takes Space, arrows and Enter alone. */
+export const takesText = (tagName: string, type: string | undefined): boolean =>
+  tagName === 'INPUT' ? !boxes.has(type ?? '') : ['TEXTAREA', 'SELECT'].includes(tagName)
