@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectSoon } from '../fixtures/eventually.ts'
 import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
-import { call, everybodysFaults, newId, type Opened } from './world.ts'
+import { axeFaults, call, everybodysFaults, newId, type Opened } from './world.ts'
 
 let world: Filled
 let home: string
@@ -64,7 +64,20 @@ describe('calls', () => {
     await page.locator('.row .name').first().waitFor()
     const line = page.getByRole('combobox', { name: 'Filter calls' })
     await line.fill('ten')
-    await page.getByRole('option', { name: /^metadata\.tenant/ }).waitFor()
+    await page.getByRole('option', { name: /^metadata\.tenant/, selected: true }).waitFor()
+    await page.getByText('Counts of the latest 3 calls').waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await line.press('Tab')
+    await expectSoon(() => line.inputValue()).toBe('metadata.tenant:')
+    await line.fill('tena')
+    await page.getByRole('option', { name: 'Search for "tena"' }).click()
+    await page.waitForURL((to) => to.searchParams.get('q') === 'tena')
+    await line.fill('tena:bl')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Did you mean metadata.tenant:bl?' }).click()
+    await page.waitForURL((to) => to.searchParams.get('q') === 'metadata.tenant:bl')
+    await go(`${home}?view=all`)
+    await page.locator('.row .name').first().waitFor()
     await line.fill('metadata.')
     await page.getByRole('option', { name: /^metadata\.tenant/ }).click()
     await expectSoon(() => line.inputValue()).toBe('metadata.tenant:')

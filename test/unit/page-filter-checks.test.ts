@@ -8,9 +8,12 @@ import {
   fieldOfPath,
   fieldSuggestions,
   namedFields,
+  offeredAt,
   plainFieldsOf,
   sentNameOf,
+  tabbedAt,
   valueSuggestions,
+  withSearch,
   writtenAt,
 } from '../../services/web/page/engine/completion.ts'
 import { filterFields, pathOf } from '../../services/web/page/engine/filter-fields.ts'
@@ -26,15 +29,7 @@ describe('a term that cannot match is refused with a suggestion', () => {
     ['status:err', ['status must be error, success, running or descendant_error, not err', 'status:error']],
     ['status:Error', ['status must be error, success, running or descendant_error, not Error', 'status:error']],
     ['status:(ok, error)', [expect.any(String), 'status:(success, error)']],
-    [
-      'tenant:north',
-      [
-        'Unknown field tenant',
-        'attributes.otel_span.attributes.tenant:north',
-        'attributes.tenant:north',
-        '"tenant:north"',
-      ],
-    ],
+    ['tenant:north', ['Unknown field tenant', '"tenant:north"']],
     ['statsu:error', ['Unknown field statsu', 'status:error', '"statsu:error"']],
     ['Model:x', ['Unknown field Model', 'model:x', '"Model:x"']],
     ['duration>2s', ['duration is a field of traces: add is:root to count traces', 'latency>2s']],
@@ -274,16 +269,14 @@ describe('what is offered', () => {
     ])
   })
 
-  it('values of a name that lies in two places are counted once, by the place that has more of them', () => {
-    const places = [
-      [{ value: 'north', calls: 4 }],
-      [
-        { value: 'north', calls: 3 },
-        { value: 'south', calls: 5 },
-      ],
+  it('values of a name that lies in two places are counted once, and not by the latest spans', () => {
+    const [north, south] = [
+      { value: 'north', calls: 4 },
+      { value: 'south', calls: 5 },
     ]
+    const places = [{ values: [north] }, { values: [{ ...north, calls: 3 }, south], isOfFew: true }]
     expect(valueSuggestions('metadata.tenant', places, '')).toEqual([
-      { value: 'south', shown: 'south', calls: 5 },
+      { value: 'south', shown: 'south', calls: null },
       { value: 'north', shown: 'north', calls: 4 },
     ])
     expect(valueSuggestions('metadata.tenant', places, 'No').map(({ value }) => value)).toEqual(['north'])
@@ -291,7 +284,42 @@ describe('what is offered', () => {
       { value: 'weave:///a/b/op/x:1', calls: 1 },
       { value: 'weave:///a/b/op/x:2', calls: 2 },
     ]
-    expect(valueSuggestions('op', [ops], '')).toEqual([{ value: 'x', shown: 'x', calls: 3 }])
-    expect(valueSuggestions('status', [[]], 'e')).toEqual([{ value: 'error', shown: 'error', calls: null }])
+    expect(valueSuggestions('op', [{ values: ops }], '')).toEqual([{ value: 'x', shown: 'x', calls: 3 }])
+    expect(valueSuggestions('status', [{ values: [] }], 'e')).toEqual([{ value: 'error', shown: 'error', calls: null }])
+  })
+})
+
+describe('what a key takes of the suggestions', () => {
+  const found = { fields: ['attributes.metadata.tenant', 'inputs.req_tier'].map((path) => ({ path, calls: 7 })) }
+  const taken = (line: string) => {
+    const written = writtenAt(line, line.length)
+    const offered = withSearch(fieldSuggestions(found, written.prefix, 'calls'), written.prefix)
+    return [offeredAt(written, offered), tabbedAt(written, offered)].map((at) => offered[at]?.shown)
+  }
+
+  it.each<[line: string, byEnter: string | undefined, byTab: string | undefined]>([
+    // By the beginning of a name, or of its last part.
+    ['stat', 'status:', 'status:'],
+    ['tena', 'metadata.tenant', 'metadata.tenant'],
+    ['op:a -Tena', 'metadata.tenant', 'metadata.tenant'],
+    ['tenant', 'metadata.tenant', 'metadata.tenant'],
+    ['meta', 'metadata.tenant', 'metadata.tenant'],
+    // By another part Tab alone does: Enter searches for the word.
+    ['tie', undefined, 'inputs.req_tier'],
+    // Enter searches for a word that is whole.
+    ['status', undefined, 'status:'],
+    // Nothing is written, or nothing goes on with it.
+    ['', undefined, undefined],
+    ['zzz', undefined, undefined],
+    ['"tena', undefined, undefined],
+  ])('%s', (line, ...names) => {
+    expect(taken(line)).toEqual(names)
+  })
+
+  it('a word that begins like a field can be searched for, below the fields', () => {
+    const offered = fieldSuggestions(found, 'tena', 'calls')
+    expect(withSearch(offered, 'tena').at(-1)).toMatchObject({ shown: 'Search for "tena"', isSearch: true })
+    expect(withSearch([], 'tena')).toEqual([])
+    for (const line of ['', '"tena']) expect(withSearch(offered, line)).toEqual(offered)
   })
 })

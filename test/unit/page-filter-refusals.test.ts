@@ -1,7 +1,7 @@
 // Each refusal of the line of a filter by its exact words, and the lines that it advises instead.
 import { describe, expect, it } from 'vitest'
 import { parsed } from '../../services/web/page/engine/calls-search.ts'
-import { problemsOf } from '../../services/web/page/engine/filter-checks.ts'
+import { fixesAmong, problemsOf } from '../../services/web/page/engine/filter-checks.ts'
 import type { RowsOf } from '../../services/web/page/engine/filter-fields.ts'
 import { parseQuery, queryText } from '../../services/web/page/engine/query-text.ts'
 
@@ -188,16 +188,13 @@ describe('a comparison with several values', () => {
   })
 })
 
-/** A word that is no field may be an attribute of spans or of calls. */
-const asAttributes = (term: string) => [`attributes.otel_span.attributes.${term}`, `attributes.${term}`]
-
 describe('a field that does not exist', () => {
   it.each<[q: string, message: string, ...fixes: string[]]>([
-    ['__proto__:x', 'Unknown field __proto__', ...asAttributes('__proto__:x'), '"__proto__:x"'],
-    ['constructor:x', 'Unknown field constructor', ...asAttributes('constructor:x'), '"constructor:x"'],
+    ['__proto__:x', 'Unknown field __proto__', '"__proto__:x"'],
+    ['constructor:x', 'Unknown field constructor', '"constructor:x"'],
     ['größe:1', 'Unknown field größe', '"größe:1"'],
-    ['zzz:(a, b)', 'Unknown field zzz', ...asAttributes('zzz:(a, b)'), '"zzz:(a, b)"'],
-    ['zzz>="a b"', 'Unknown field zzz', ...asAttributes('zzz>="a b"'), '"zzz>=a b"'],
+    ['zzz:(a, b)', 'Unknown field zzz', '"zzz:(a, b)"'],
+    ['zzz>="a b"', 'Unknown field zzz', '"zzz>=a b"'],
     ['took<3min', 'Unknown field took', '"took<3min"'],
     ['STATUS:error', 'Unknown field STATUS', 'status:error', '"STATUS:error"'],
     ['state:failed', 'Unknown field state', '"state:failed"'],
@@ -235,6 +232,37 @@ describe('a field that does not exist', () => {
   })
 })
 
+describe('a word that is no field', () => {
+  const names = [
+    'metadata.tenant',
+    'attributes.otel_span.attributes.tier',
+    'inputs.order.tenant',
+    'inputs.x',
+    'op_tena',
+  ]
+  const meant = (q: string, known = names) =>
+    problemsOf(parseQuery(q), 'calls', '').map((one) => fixesAmong(one, known).map((fix) => fix.q))
+
+  it.each<[q: string, ...fixes: string[]]>([
+    ['tena:bl', 'metadata.tenant:bl', 'inputs.order.tenant:bl', '"tena:bl"'],
+    ['-Tier:(a, b) x', '-attributes.otel_span.attributes.tier:(a, b) x', '-"Tier:(a, b)" x'],
+    ['tennat:bl', 'metadata.tenant:bl', 'inputs.order.tenant:bl', '"tennat:bl"'],
+    ['has:tena', 'has:metadata.tenant', 'has:inputs.order.tenant'],
+    // Nothing that calls have is near.
+    ['zzz:1', '"zzz:1"'],
+    ['y:1', '"y:1"'],
+    ['https://example.com', '"https://example.com"'],
+    // A field of the line is nearer.
+    ['statsu:error', 'status:error', '"statsu:error"'],
+  ])('may mean one that calls have, and no other: %s', (q, ...fixes) => {
+    expect(meant(q)).toEqual([fixes])
+  })
+
+  it('is advised nothing while the fields of calls are not known', () => {
+    expect(meant('tena:bl', [])).toEqual([['"tena:bl"']])
+  })
+})
+
 describe('all that is wrong in a line', () => {
   it('is told in its order, and each fix leaves the rest of the line as it was', () => {
     expect(refusals('op:a statsu:error (cost>1€ OR -has:modle) OR x')).toEqual([
@@ -250,8 +278,8 @@ describe('all that is wrong in a line', () => {
 
   it('is every one of two alike, and a fix changes the one that it belongs to', () => {
     expect(refusals('zzz:1 zzz:1')).toEqual([
-      ['Unknown field zzz', ...asAttributes('zzz:1').map((one) => `${one} zzz:1`), '"zzz:1" zzz:1'],
-      ['Unknown field zzz', ...asAttributes('zzz:1').map((one) => `zzz:1 ${one}`), 'zzz:1 "zzz:1"'],
+      ['Unknown field zzz', '"zzz:1" zzz:1'],
+      ['Unknown field zzz', 'zzz:1 "zzz:1"'],
     ])
   })
 

@@ -3,16 +3,25 @@ import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 
 import { ApiFault } from '../api/send.ts'
 import { useSession } from '../api/session.ts'
 import { hasText, type Parsed, parsed as readable } from '../engine/calls-search.ts'
-import { completed, type Suggestion, type Written, writtenAt } from '../engine/completion.ts'
-import type { Problem } from '../engine/filter-checks.ts'
-import { count } from '../engine/format.ts'
+import {
+  completed,
+  knownNames,
+  offeredAt,
+  type Suggestion,
+  tabbedAt,
+  type Written,
+  writtenAt,
+} from '../engine/completion.ts'
+import { fixesAmong, type Problem } from '../engine/filter-checks.ts'
 import { type Expression, type QueryFault, queryText, type Term, termText } from '../engine/query-text.ts'
 import { refusedTerms } from '../engine/refused-terms.ts'
 import { useKeys } from '../keys.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
+import { Suggestions } from './suggestions.tsx'
 import { useCompletion } from './use-completion.ts'
+import { useFields } from './use-fields.ts'
 
 /** Round and round; from none to the first or the last. */
 const stepped = (at: number, step: number, count: number): number =>
@@ -27,9 +36,20 @@ function useIsSlow(text: string): boolean {
 /** What is wrong with a filter, its terms that are meant, and what may be meant by them. */
 export type Refusal = { reason: string; terms: ReadonlySet<Term>; fixes?: Problem['fixes'] }
 
-export function refusalOf({ expression, problems }: Parsed, error: unknown): Refusal | undefined {
+/** With the fields that calls of the project have and that an unknown name comes near to. */
+export function useRefusal(project: string, query: Parsed, error: unknown): Refusal | undefined {
+  const { data } = useFields(project, '', query.problems[0]?.unknown !== undefined)
+  return refusalOf(query, error, data === undefined ? [] : knownNames(data))
+}
+
+function refusalOf({ expression, problems }: Parsed, error: unknown, names: readonly string[]): Refusal | undefined {
   const [first] = problems
-  if (first) return { reason: first.message, terms: new Set(problems.map(({ term }) => term)), fixes: first.fixes }
+  if (first)
+    return {
+      reason: first.message,
+      terms: new Set(problems.map(({ term }) => term)),
+      fixes: fixesAmong(first, names),
+    }
   if (!(error instanceof ApiFault) || error.values.status !== 422) return undefined
   const { reason } = error.values
   return { reason, terms: refusedTerms(expression, reason) }
@@ -49,7 +69,7 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
   const [at, setAt] = useState(-1)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => setText(q), [q])
-  const suggestions = useCompletion(project, written, parsed.rows)
+  const { suggestions, counted } = useCompletion(project, written, parsed.rows)
   const focus = () => {
     field.current?.focus()
     field.current?.select()
@@ -67,11 +87,21 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
     setWritten(writtenAt(value, selectionStart ?? value.length))
     setAt(-1)
   }
+  const search = () => {
+    close()
+    // What stands in the line, whether or not it was drawn again since.
+    onChange((field.current?.value ?? text).trim())
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    search()
+  }
   // What shows as taken is what Enter and Tab take: chosen by an arrow, or the first one that goes on with what is written.
   const shownAt = at >= 0 ? at : offeredAt(written, suggestions)
   const pick = (suggestion: Suggestion | undefined, isLast = false) => {
     const input = field.current
     if (suggestion === undefined || written === undefined || input === null) return
+    if (suggestion.isSearch) return search()
     const next = completed(text, written, suggestion.value)
     setText(next.text)
     input.focus()
@@ -84,12 +114,6 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
       look(input)
     })
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    close()
-    // What stands in the line, whether or not it was drawn again since.
-    onChange((field.current?.value ?? text).trim())
-  }
   const isOpen = suggestions.length > 0
   const move = (event: KeyboardEvent<HTMLInputElement>, step: 1 | -1) => {
     event.preventDefault()
@@ -97,10 +121,11 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
     else if (isOpen) setAt(stepped(at, step, suggestions.length))
   }
   const take = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (!isOpen || shownAt < 0 || event.shiftKey) return
+    const takenAt = at < 0 && event.key === 'Tab' ? tabbedAt(written, suggestions) : shownAt
+    if (!isOpen || takenAt < 0 || event.shiftKey) return
     event.preventDefault()
     // A value ends its condition: there is nothing left to write.
-    pick(suggestions[shownAt], event.key === 'Enter' && written?.of === 'value')
+    pick(suggestions[takenAt], event.key === 'Enter' && written?.of === 'value')
   }
   const leave = (event: KeyboardEvent<HTMLInputElement>) => {
     // Who has suggestions comes back to the line first.
@@ -146,35 +171,9 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
           Full-text search: may be slow over long ranges
         </span>
       )}
-      <div id="filter-suggestions" role="listbox" aria-label="Suggestions" hidden={!isOpen}>
-        {suggestions.map((one, place) => (
-          <button
-            key={`${one.shown} ${typeof one.value}`}
-            id={`filter-suggestion-${place}`}
-            type="button"
-            role="option"
-            aria-selected={place === shownAt}
-            tabIndex={-1}
-            className="item"
-            // The line keeps the focus.
-            onPointerDown={(event) => event.preventDefault()}
-            onClick={() => pick(one)}
-          >
-            <T text={one.shown} max={120} />
-            {one.calls !== null && <span className="dim num">{count(one.calls)}</span>}
-          </button>
-        ))}
-      </div>
+      <Suggestions suggestions={suggestions} at={shownAt} counted={counted} onPick={pick} />
     </form>
   )
-}
-
-/** The suggestion that goes on with what is written; -1 where the line stands as it is. */
-function offeredAt(written: Written | undefined, suggestions: readonly Suggestion[]): number {
-  if (written === undefined || written.prefix === '') return -1
-  const low = written.prefix.toLowerCase()
-  const isWhole = suggestions.some(({ shown }) => shown === written.prefix || shown.slice(0, -1) === written.prefix)
-  return isWhole ? -1 : suggestions.findIndex(({ shown }) => shown.toLowerCase().startsWith(low))
 }
 
 type ChipsProps = { expression: Expression; refusal: Refusal | undefined; onChange(q: string): void }

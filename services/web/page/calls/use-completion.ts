@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useMemo } from 'react'
 import { json } from '../api/client.ts'
-import { fieldSuggestions, type Suggestion, valueSuggestions, type Written } from '../engine/completion.ts'
+import { fieldSuggestions, type Suggestion, valueSuggestions, type Written, withSearch } from '../engine/completion.ts'
 import { type FieldKind, fieldFault, kindOfField, pathsOf, type RowsOf } from '../engine/filter-fields.ts'
 import { useFields } from './use-fields.ts'
 
@@ -19,7 +19,13 @@ const hasValues = (field: string): boolean =>
 /** Where the server finds values: of models by the text that names all of a call. */
 const askedPaths = (field: string): string[] => (field === 'model' ? ['summary.weave.model'] : [...pathsOf(field)])
 
-export function useCompletion(project: string, written: Written | undefined, rows: RowsOf): Suggestion[] {
+/** Attributes of spans are counted in the latest few. */
+const isOfFew = (path: string): boolean => path.startsWith('attributes.otel_span.')
+
+/** @property counted of how many calls the numbers are; undefined where no suggestion has one */
+type Completion = { suggestions: Suggestion[]; counted: number | undefined }
+
+export function useCompletion(project: string, written: Written | undefined, rows: RowsOf): Completion {
   const asked = useDeferredValue(written)
   const prefix = asked?.prefix ?? ''
   const fields = useFields(project, documents.test(prefix) ? prefix : '', asked?.of === 'field')
@@ -40,9 +46,16 @@ export function useCompletion(project: string, written: Written | undefined, row
     staleTime: keptMs,
   })
   return useMemo(() => {
-    if (asked === undefined) return []
-    if (asked.of === 'field') return fieldSuggestions(fields.data, prefix, rows)
-    const places = askedPaths(field).map((path) => values.data?.fields[path]?.values ?? [])
-    return valueSuggestions(field, places, prefix)
+    if (asked === undefined) return { suggestions: [], counted: undefined }
+    const places = askedPaths(field).map((path) => ({
+      values: values.data?.fields[path]?.values ?? [],
+      isOfFew: isOfFew(path),
+    }))
+    const suggestions =
+      asked.of === 'field'
+        ? withSearch(fieldSuggestions(fields.data, prefix, rows), prefix)
+        : valueSuggestions(field, places, prefix)
+    const sampled = (asked.of === 'field' ? fields.data : values.data)?.sampled_calls
+    return { suggestions, counted: suggestions.some(({ calls }) => calls !== null) ? sampled : undefined }
   }, [asked, prefix, field, fields.data, values.data, rows])
 }

@@ -1,7 +1,7 @@
 // The dashboards of a project: how much, how fast, how often wrong and at what cost, over a range of time.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useDeferredValue, useMemo, useState } from 'react'
-import { Meant, refusalOf } from '../calls/filter-line.tsx'
+import { Meant, useRefusal } from '../calls/filter-line.tsx'
 import { useFirstS } from '../calls/histogram.tsx'
 import { type Board, boardNamed, boardNames, boards, type Panel } from '../engine/boards.ts'
 import { boundsOf, isOfTraces, listRequest, type Parsed, parsed } from '../engine/calls-search.ts'
@@ -74,9 +74,11 @@ function useTime(projectId: string, zone: string) {
   return { q, range, query, requestOf, isEmpty, startS, endS, refresh: () => setNowS(Math.ceil(Date.now() / 1000)) }
 }
 
-function FilterLine({ q, parsed: query, onChange }: { q: string; parsed: Parsed; onChange(q: string): void }) {
+type FilterProps = { projectId: string; q: string; parsed: Parsed; onChange(q: string): void }
+
+function FilterLine({ projectId, q, parsed: query, onChange }: FilterProps) {
   const { fault } = query
-  const refusal = refusalOf(query, undefined)
+  const refusal = useRefusal(projectId, query, undefined)
   const [written, setWritten] = useState(q)
   useKeys({ filter: () => document.getElementById('dashboard-filter')?.focus() })
   return (
@@ -91,7 +93,7 @@ function FilterLine({ q, parsed: query, onChange }: { q: string; parsed: Parsed;
         id="dashboard-filter"
         aria-label="Filter the dashboard"
         aria-invalid={fault !== undefined}
-        placeholder="Filter:  op:answer  latency>2s  user:ann"
+        placeholder="Filter:  op:answer  latency>2s  end_user:ann"
         spellCheck={false}
         value={written}
         onText={setWritten}
@@ -234,7 +236,13 @@ export function Dashboard() {
   return (
     <ProjectPage title="Dashboard">
       <Bar>
-        <FilterLine key={q ?? ''} q={q ?? ''} parsed={query} onChange={(next) => change({ q: next || undefined })} />
+        <FilterLine
+          key={q ?? ''}
+          projectId={projectId}
+          q={q ?? ''}
+          parsed={query}
+          onChange={(next) => change({ q: next || undefined })}
+        />
         <Seg
           label="Dashboards"
           value={boardId}

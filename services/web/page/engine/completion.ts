@@ -109,7 +109,13 @@ export function namedFields(fields: readonly Found[]) {
 }
 
 /** A field or value that may stand in the line, and how many calls have it; null where that is not known. */
-export type Suggestion = { value: string | number; shown: string; calls: number | null }
+export type Suggestion = {
+  value: string | number
+  shown: string
+  calls: number | null
+  /** The line as it stands: a word that begins like a field is searched for. */
+  isSearch?: true
+}
 
 const maxShown = 12
 
@@ -129,6 +135,41 @@ export function fieldSuggestions(found: KnownFields | undefined, prefix: string,
   return [...matching.filter(isFirst), ...matching.filter((one) => !isFirst(one))].slice(0, maxShown)
 }
 
+/** Names of all fields that are known, as the line has them. */
+export const knownNames = ({ fields, span_attributes }: KnownFields): string[] =>
+  namedFields([...fields, ...(span_attributes?.fields ?? [])]).map(({ name }) => name)
+
+/** With the word itself behind them, which may be meant as one to search for. */
+export const withSearch = (suggestions: Suggestion[], word: string): Suggestion[] =>
+  suggestions.length > 0 && /^[\p{L}\p{N}][^\s":=<>~()]*$/u.test(word)
+    ? [...suggestions, { value: word, shown: `Search for "${word}"`, calls: null, isSearch: true }]
+    : suggestions
+
+const lastPart = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
+
+/**
+ * The suggestion that shows as taken: the first that goes on with what is written, by its name, or else by the last
+ * part of that; -1 where the line stands as it is.
+ */
+export function offeredAt(written: Written | undefined, suggestions: readonly Suggestion[]): number {
+  if (written === undefined || written.prefix === '') return -1
+  const { prefix } = written
+  if (suggestions.some(({ shown }) => shown === prefix || shown.slice(0, -1) === prefix)) return -1
+  const begun = (part: (name: string) => string): number =>
+    suggestions.findIndex(
+      ({ shown, isSearch }) => !isSearch && part(shown.toLowerCase()).startsWith(prefix.toLowerCase()),
+    )
+  const at = begun((name) => name)
+  return at < 0 && written.of === 'field' ? begun(lastPart) : at
+}
+
+/** The suggestion that Tab takes: of fields also one that shows, and is not taken by Enter. */
+export function tabbedAt(written: Written | undefined, suggestions: readonly Suggestion[]): number {
+  const at = offeredAt(written, suggestions)
+  if (at >= 0 || written?.of !== 'field' || written.prefix === '') return at
+  return suggestions.findIndex(({ shown, isSearch }) => !isSearch && beginsSo(shown, written.prefix.toLowerCase()))
+}
+
 type Valued = { value: string | number; calls: number }
 
 /** Values that go by other names than they are stored under, counted together. */
@@ -142,21 +183,24 @@ function namedValues(field: string, values: readonly Valued[]): Map<string | num
   return found
 }
 
-/** @param places the values of each place of the field; a span may have the same one in two of them */
-export function valueSuggestions(field: string, places: readonly (readonly Valued[])[], prefix: string): Suggestion[] {
+/** Values of one place of a field. @property isOfFew it is known of the latest spans alone: their number says nothing. */
+type PlaceValues = { values: readonly Valued[]; isOfFew?: boolean }
+
+/** @param places a span may have the same value in two of them */
+export function valueSuggestions(field: string, places: readonly PlaceValues[], prefix: string): Suggestion[] {
   const low = prefix.toLowerCase()
   const most = new Map<string | number, number>()
-  for (const values of places)
-    for (const [value, calls] of namedValues(field, values)) most.set(value, Math.max(calls, most.get(value) ?? 0))
-  const stored = [...most].map(([value, calls]) => ({ value, calls })).sort((a, b) => b.calls - a.calls)
-  const all =
-    kindOfField(field) === 'status'
-      ? statusValues.map((value) => ({ value, calls: stored.find((one) => one.value === value)?.calls ?? null }))
-      : stored
-  return all
-    .filter(({ value }) => String(value).toLowerCase().startsWith(low))
+  const counted = new Map<string | number, number>()
+  for (const { values, isOfFew } of places)
+    for (const [value, calls] of namedValues(field, values)) {
+      most.set(value, Math.max(calls, most.get(value) ?? 0))
+      if (!isOfFew) counted.set(value, Math.max(calls, counted.get(value) ?? 0))
+    }
+  const stored = [...most].sort(([, a], [, b]) => b - a).map(([value]) => value)
+  return (kindOfField(field) === 'status' ? statusValues : stored)
+    .filter((value) => String(value).toLowerCase().startsWith(low))
     .slice(0, maxShown)
-    .map(({ value, calls }) => ({ value, shown: String(value), calls }))
+    .map((value) => ({ value, shown: String(value), calls: counted.get(value) ?? null }))
 }
 
 /** The line with a suggestion in place of what was written, and where the caret goes. */

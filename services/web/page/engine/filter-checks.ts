@@ -5,6 +5,7 @@ import {
   isOfTracesAlone,
   kindOfField,
   nearest,
+  nearNames,
   type RowsOf,
   statusValues,
   statusWords,
@@ -19,11 +20,28 @@ import {
   termText,
 } from './query-text.ts'
 
-/** @property fixes lines of the filter that say what may be meant, the likeliest first. */
-export type Problem = { term: Term; message: string; fixes: readonly { label: string; q: string }[] }
+type Fix = { label: string; q: string }
+/**
+ * @property fixes lines of the filter that say what may be meant, the likeliest first.
+ * @property unknown a name that no field of the line is near to, and the fix by a field that calls have.
+ */
+export type Problem = {
+  term: Term
+  message: string
+  fixes: readonly Fix[]
+  unknown?: { name: string; by(field: string): Fix[] } | undefined
+}
 
-/** `terms`: each what may be meant in place of the term; `isOfTraces`: it would be one where rows are traces. */
-type Found = { message: string; terms: readonly (Term | readonly Term[])[]; isOfTraces?: boolean | undefined }
+/**
+ * `terms`: each what may be meant in place of the term; `isOfTraces`: it would be one where rows are traces;
+ * `unknown`: the name that nothing is near to.
+ */
+type Found = {
+  message: string
+  terms: readonly (Term | readonly Term[])[]
+  isOfTraces?: boolean | undefined
+  unknown?: string | undefined
+}
 type Cond = Extract<Term, { type: 'cond' }>
 
 const listed = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
@@ -130,11 +148,12 @@ const failed = ({ not }: Cond): Term => ({ type: 'cond', not, field: 'status', o
 const missing = (field: string, isOfTraces: boolean | undefined): string =>
   isOfTraces ? `${field} is a field of traces` : `Unknown field ${field}`
 
-/** Attributes of spans and of calls that a name of one word may mean. A link is none. */
-const asAttribute = (term: Cond): Cond[] =>
-  /^[a-z_][\w-]*$/i.test(term.field) && !String(term.values[0]).startsWith('//')
-    ? ['attributes.otel_span.attributes', 'attributes'].map((space) => ({ ...term, field: `${space}.${term.field}` }))
-    : []
+type Fault = NonNullable<ReturnType<typeof fieldFault>>
+/** A link is no field of one word. */
+const unknownIn = (field: string, { meant, isOfTraces }: Fault, first?: Literal): { unknown?: string } =>
+  meant === undefined && !isOfTraces && /^[a-z_][\w-]*$/i.test(field) && !String(first).startsWith('//')
+    ? { unknown: field }
+    : {}
 
 function ofCondition(term: Cond, rows: RowsOf): Found | undefined {
   const { field, operator, values } = term
@@ -145,9 +164,9 @@ function ofCondition(term: Cond, rows: RowsOf): Found | undefined {
     return {
       message: missing(field, fault.isOfTraces),
       isOfTraces: fault.isOfTraces,
+      ...unknownIn(field, fault, values[0]),
       terms: [
         ...(fault.meant === undefined ? [] : withOneValue(reread({ ...term, field: fault.meant }))),
-        ...(fault.meant === undefined && !fault.isOfTraces ? asAttribute(term).flatMap(withOneValue) : []),
         // A call that failed is what one error is.
         ...(fault.isOfTraces && field === 'errors' ? [failed(term)] : []),
         ...(fault.isOfTraces ? [] : [{ type: 'word', not: term.not, text } as const]),
@@ -204,6 +223,7 @@ function found(term: Term, rows: RowsOf): Found | undefined {
     return {
       message: missing(field, fault.isOfTraces),
       isOfTraces: fault.isOfTraces,
+      ...unknownIn(field, fault),
       terms: fault.meant === undefined ? [] : [{ ...term, field: fault.meant }],
     }
   if (!isOfTracesAlone(field)) return undefined
@@ -228,12 +248,26 @@ export function problemsOf(expression: Expression, rows: RowsOf, advice: string)
       if (term.type === 'group') return walk(term.any)
       const one = found(term, rows)
       if (one === undefined) return []
-      const fixes = one.terms
-        .map((by) => [by].flat())
-        // A fix that would be refused as well is not offered.
-        .filter((by) => by.every((each) => found(each, rows) === undefined))
-        .map((by) => ({ label: queryText([by]), q: queryText(replaced(expression, term, by)) }))
-      return [{ term, message: one.isOfTraces ? `${one.message}: ${advice}` : one.message, fixes }]
+      // A fix that would be refused as well is not offered.
+      const fixed = (by: Term[]): Fix[] =>
+        by.every((each) => found(each, rows) === undefined)
+          ? [{ label: queryText([by]), q: queryText(replaced(expression, term, by)) }]
+          : []
+      const { message, isOfTraces, unknown } = one
+      return [
+        {
+          term,
+          message: isOfTraces ? `${message}: ${advice}` : message,
+          fixes: one.terms.flatMap((by) => fixed([by].flat())),
+          ...(unknown !== undefined && {
+            unknown: { name: unknown, by: (field) => fixed([{ ...(term as Cond), field }]) },
+          }),
+        },
+      ]
     })
   return walk(expression)
 }
+
+/** What may be meant, fields that calls have among it. @param names of those fields */
+export const fixesAmong = ({ fixes, unknown }: Problem, names: readonly string[]): readonly Fix[] =>
+  unknown === undefined ? fixes : [...nearNames(unknown.name, names).flatMap(unknown.by), ...fixes]
