@@ -11,6 +11,7 @@ import {
 import { columnsOfFile } from '../../services/web/page/calls/export-columns.ts'
 import { fieldValues, sentValues } from '../../services/web/page/engine/call-values.ts'
 import { callsSearch } from '../../services/web/page/engine/calls-search.ts'
+import { sentNameOf } from '../../services/web/page/engine/completion.ts'
 import { membersOfText } from '../../services/web/page/engine/json-texts.ts'
 import { latencyBar, latencyScale } from '../../services/web/page/engine/latency-bars.ts'
 import { kinds } from '../../services/web/page/views/kinds.ts'
@@ -120,6 +121,20 @@ it('a value that lies in a call and in its span is listed once, and each row has
     { name, path, value: 'blue' },
     { name: further, path: further, value: 'red' },
     other,
+  ])
+})
+
+it('values of a call begin with its metadata, then what went in and out; what spans are made of comes last', () => {
+  const span = '{"name":"x","attributes":{"metadata":{"tier":"gold"},"gen_ai":{"system":"y"}},"resource":{"a":1}}'
+  const found = fieldValues([
+    ['inputs', '{"q":"why"}'],
+    ['output', '"so"'],
+    ['attributes', `{"otel_span":${span},"metadata":{"tenant":"blue"},"env":"live"}`],
+    ['summary', '{"usage":{"n":1}}'],
+  ])
+  expect(found.map(({ path }) => sentNameOf(path))).toEqual([
+    ...['metadata.tier', 'metadata.tenant', 'inputs.q', 'output', 'gen_ai.system', 'attributes.env'],
+    ...['attributes.otel_span.name', 'attributes.otel_span.resource.a', 'summary.usage.n'],
   ])
 })
 

@@ -1,8 +1,9 @@
 // Each refusal of the line of a filter by its exact words, and the lines that it advises instead.
 import { describe, expect, it } from 'vitest'
 import { parsed } from '../../services/web/page/engine/calls-search.ts'
-import { fixesAmong, problemsOf } from '../../services/web/page/engine/filter-checks.ts'
+import { problemsOf } from '../../services/web/page/engine/filter-checks.ts'
 import type { RowsOf } from '../../services/web/page/engine/filter-fields.ts'
+import { fixesAmong } from '../../services/web/page/engine/near-fields.ts'
 import { parseQuery, queryText } from '../../services/web/page/engine/query-text.ts'
 
 type Refusal = [message: string, ...fixes: string[]]
@@ -233,15 +234,13 @@ describe('a field that does not exist', () => {
 })
 
 describe('a word that is no field', () => {
-  const names = [
-    'metadata.tenant',
-    'attributes.otel_span.attributes.tier',
-    'inputs.order.tenant',
-    'inputs.x',
-    'op_tena',
-  ]
-  const meant = (q: string, known = names) =>
-    problemsOf(parseQuery(q), 'calls', '').map((one) => fixesAmong(one, known).map((fix) => fix.q))
+  const path = (path: string) => ({ path, calls: 1 })
+  const found = {
+    fields: ['attributes.metadata.tenant', 'inputs.order.tenant', 'inputs.x'].map(path),
+    span_attributes: { fields: [path('attributes.otel_span.attributes.tier')] },
+  }
+  const meant = (q: string) =>
+    problemsOf(parseQuery(q), 'calls', '').map((one) => fixesAmong(one, found).map((fix) => fix.q))
 
   it.each<[q: string, ...fixes: string[]]>([
     ['tena:bl', 'metadata.tenant:bl', 'inputs.order.tenant:bl', '"tena:bl"'],
@@ -259,7 +258,8 @@ describe('a word that is no field', () => {
   })
 
   it('is advised nothing while the fields of calls are not known', () => {
-    expect(meant('tena:bl', [])).toEqual([['"tena:bl"']])
+    const [problem] = problemsOf(parseQuery('tena:bl'), 'calls', '')
+    expect(problem && fixesAmong(problem, undefined).map((fix) => fix.q)).toEqual(['"tena:bl"'])
   })
 })
 

@@ -28,7 +28,7 @@ import { openedS } from '../read-ahead.ts'
 import { scaled } from '../text-scale.ts'
 import { CallsTable } from './calls-table.tsx'
 import { keepWidths, placedColumns, readWidths } from './columns.ts'
-import { Chips, UnreadableFilter, useRefusal } from './filter-line.tsx'
+import { Chips, refusalOf, UnreadableFilter } from './filter-line.tsx'
 import { Histogram } from './histogram.tsx'
 import { ListBar, ListFoot } from './list-bar.tsx'
 import { ListDialogs, type OpenedDialog } from './list-dialogs.tsx'
@@ -89,7 +89,7 @@ export function Calls() {
   const { at, range } = calls
   const counted = calls.isOld ? undefined : calls.total
   const isBounded = isText && counted === countBound
-  const refusal = useRefusal(projectId, query, calls.error)
+  const refusal = refusalOf(query, calls.error)
   // The first rows are drawn in slices, so that what is tapped meanwhile is seen.
   const showsGhosts = useDeferredValue(calls.isFirst) || calls.isFirst
   const sort = sortOf(search.sort, query.rows)
@@ -175,7 +175,7 @@ export function Calls() {
         onOpen={setOpened}
         onRefresh={refresh}
       />
-      <Chips expression={query.shown} refusal={refusal} onChange={(q) => change({ q })} />
+      <Chips project={projectId} expression={query.shown} refusal={refusal} onChange={(q) => change({ q })} />
       {(calls.isFirst || calls.count > 0) && (
         <Histogram
           question={JSON.stringify([projectId, search.q, search.view, search.range])}

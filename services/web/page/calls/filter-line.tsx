@@ -1,27 +1,19 @@
 // The line of text that filters, and its terms as chips: two views of what stands in `?q=`.
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { ApiFault } from '../api/send.ts'
 import { useSession } from '../api/session.ts'
 import { hasText, type Parsed, parsed as readable } from '../engine/calls-search.ts'
-import {
-  completed,
-  knownNames,
-  offeredAt,
-  type Suggestion,
-  tabbedAt,
-  type Written,
-  writtenAt,
-} from '../engine/completion.ts'
-import { fixesAmong, type Problem } from '../engine/filter-checks.ts'
+import { completed, offeredAt, type Suggestion, tabbedAt, type Written, writtenAt } from '../engine/completion.ts'
+import type { Problem } from '../engine/filter-checks.ts'
 import { type Expression, type QueryFault, queryText, type Term, termText } from '../engine/query-text.ts'
 import { refusedTerms } from '../engine/refused-terms.ts'
 import { useKeys } from '../keys.ts'
-import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { T } from '../parts/text.tsx'
 import { Suggestions } from './suggestions.tsx'
 import { useCompletion } from './use-completion.ts'
-import { useFields } from './use-fields.ts'
+
+const Fixes = lazy(() => import('../lazy-routes.tsx').then(({ Fixes }) => ({ default: Fixes })))
 
 /** Round and round; from none to the first or the last. */
 const stepped = (at: number, step: number, count: number): number =>
@@ -33,23 +25,12 @@ function useIsSlow(text: string): boolean {
   return session?.server.has?.word_index === false && hasText(readable(text).shown)
 }
 
-/** What is wrong with a filter, its terms that are meant, and what may be meant by them. */
-export type Refusal = { reason: string; terms: ReadonlySet<Term>; fixes?: Problem['fixes'] }
+/** What is wrong with a filter, its terms that are meant, and the first problem of the line itself. */
+export type Refusal = { reason: string; terms: ReadonlySet<Term>; problem?: Problem }
 
-/** With the fields that calls of the project have and that an unknown name comes near to. */
-export function useRefusal(project: string, query: Parsed, error: unknown): Refusal | undefined {
-  const { data } = useFields(project, '', query.problems[0]?.unknown !== undefined)
-  return refusalOf(query, error, data === undefined ? [] : knownNames(data))
-}
-
-function refusalOf({ expression, problems }: Parsed, error: unknown, names: readonly string[]): Refusal | undefined {
+export function refusalOf({ expression, problems }: Parsed, error: unknown): Refusal | undefined {
   const [first] = problems
-  if (first)
-    return {
-      reason: first.message,
-      terms: new Set(problems.map(({ term }) => term)),
-      fixes: fixesAmong(first, names),
-    }
+  if (first) return { reason: first.message, terms: new Set(problems.map(({ term }) => term)), problem: first }
   if (!(error instanceof ApiFault) || error.values.status !== 422) return undefined
   const { reason } = error.values
   return { reason, terms: refusedTerms(expression, reason) }
@@ -176,7 +157,7 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
   )
 }
 
-type ChipsProps = { expression: Expression; refusal: Refusal | undefined; onChange(q: string): void }
+type ChipsProps = { project: string; expression: Expression; refusal: Refusal | undefined; onChange(q: string): void }
 
 function Refused({ reason }: { reason: string }) {
   return (
@@ -190,25 +171,17 @@ function Refused({ reason }: { reason: string }) {
   )
 }
 
-/** What is wrong with the line, and a press for each of what may be meant. */
-export function Meant({ refusal, onChange }: { refusal: Refusal | undefined; onChange(q: string): void }) {
-  if (refusal?.fixes === undefined) return null
-  return (
-    <span className="meant" role="alert">
-      <span className="s-error">
-        <T text={refusal.reason} max={200} />.
-      </span>{' '}
-      {refusal.fixes.map(({ label, q }, n) => (
-        <Button key={q} onClick={() => onChange(q)}>
-          <T text={n > 0 || label.startsWith('"') ? `Search for ${label}` : `Did you mean ${label}?`} max={100} />
-        </Button>
-      ))}
-    </span>
+type MeantProps = { project: string; refusal: Refusal | undefined; onChange(q: string): void }
+
+export const Meant = ({ project, refusal, onChange }: MeantProps) =>
+  refusal?.problem && (
+    <Suspense fallback={null}>
+      <Fixes project={project} problem={refusal.problem} onChange={onChange} />
+    </Suspense>
   )
-}
 
 /** The terms, each with a way to take it out. Alternatives stand together. */
-export function Chips({ expression, refusal, onChange }: ChipsProps) {
+export function Chips({ project, expression, refusal, onChange }: ChipsProps) {
   if (expression.length === 0) return null
   const isRefused = (term: Term): boolean =>
     refusal?.terms.has(term) === true || (term.type === 'group' && term.any.flat().some(isRefused))
@@ -223,7 +196,7 @@ export function Chips({ expression, refusal, onChange }: ChipsProps) {
             <Icon name="close" />
           </button>
         </span>
-        <Meant refusal={refusal} onChange={onChange} />
+        <Meant project={project} refusal={refusal} onChange={onChange} />
       </div>
     )
   const terms = expression[0] ?? []
@@ -247,7 +220,7 @@ export function Chips({ expression, refusal, onChange }: ChipsProps) {
           </button>
         </span>
       ))}
-      <Meant refusal={refusal} onChange={onChange} />
+      <Meant project={project} refusal={refusal} onChange={onChange} />
       {terms.length > 1 && (
         <button type="button" className="dim" onClick={() => onChange('')}>
           Clear filter

@@ -9,13 +9,12 @@ import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useMarked } from '../parts/use-list.ts'
 import { ask } from '../worker/client.ts'
-import { DeleteDialog } from './delete-dialog.tsx'
 
 const AddToQueue = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.AddToQueue })))
 const AddToDataset = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.AddToDataset })))
 const FeedbackMarked = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.FeedbackMarked })))
 const ExportDialog = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.ExportDialog })))
-
+const DeleteDialog = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.DeleteDialog })))
 const WhatDiffers = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.WhatDiffers })))
 
 /** Ids that one question of what sets them apart names. */
@@ -124,13 +123,9 @@ export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFi
       <button type="button" onClick={marks.clear}>
         Clear
       </button>
-      {Act && (
-        <Suspense fallback={null}>
-          <Act projectId={projectId} ids={[...marks.ids]} onClose={() => setLabel('')} />
-        </Suspense>
-      )}
-      {differs && (
-        <Suspense fallback={null}>
+      <Suspense fallback={null}>
+        {Act && <Act projectId={projectId} ids={[...marks.ids]} onClose={() => setLabel('')} />}
+        {differs && (
           <WhatDiffers
             projectId={projectId}
             search={search}
@@ -142,21 +137,21 @@ export function MarkBar({ projectId, marks, search, nowS, total, onChanged, onFi
             }}
             onClose={() => setDiffers(false)}
           />
-        </Suspense>
-      )}
-      {deletes && (
-        <DeleteDialog
-          projectId={projectId}
-          ids={[...marks.ids]}
-          matches={marks.matches}
-          onClose={(isDone) => {
-            setDeletes(false)
-            if (!isDone) return
-            marks.clear()
-            onChanged()
-          }}
-        />
-      )}
+        )}
+        {deletes && (
+          <DeleteDialog
+            projectId={projectId}
+            ids={[...marks.ids]}
+            matches={marks.matches}
+            onClose={(isDone) => {
+              setDeletes(false)
+              if (!isDone) return
+              marks.clear()
+              onChanged()
+            }}
+          />
+        )}
+      </Suspense>
     </div>
   )
 }

@@ -1,7 +1,7 @@
 // The dashboards of a project: how much, how fast, how often wrong and at what cost, over a range of time.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useDeferredValue, useMemo, useState } from 'react'
-import { Meant, useRefusal } from '../calls/filter-line.tsx'
+import { Meant, refusalOf } from '../calls/filter-line.tsx'
 import { useFirstS } from '../calls/histogram.tsx'
 import { type Board, boardNamed, boardNames, boards, type Panel } from '../engine/boards.ts'
 import { boundsOf, isOfTraces, listRequest, type Parsed, parsed } from '../engine/calls-search.ts'
@@ -78,7 +78,7 @@ type FilterProps = { projectId: string; q: string; parsed: Parsed; onChange(q: s
 
 function FilterLine({ projectId, q, parsed: query, onChange }: FilterProps) {
   const { fault } = query
-  const refusal = useRefusal(projectId, query, undefined)
+  const refusal = refusalOf(query, undefined)
   const [written, setWritten] = useState(q)
   useKeys({ filter: () => document.getElementById('dashboard-filter')?.focus() })
   return (
@@ -99,7 +99,7 @@ function FilterLine({ projectId, q, parsed: query, onChange }: FilterProps) {
         onText={setWritten}
       />
       {refusal ? (
-        <Meant refusal={refusal} onChange={onChange} />
+        <Meant project={projectId} refusal={refusal} onChange={onChange} />
       ) : (
         fault !== undefined && <span className="s-error">{fault.message}</span>
       )}

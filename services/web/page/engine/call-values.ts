@@ -25,8 +25,22 @@ export function literalOfJson(text: string): Literal | undefined {
 /** Fields of payloads that a filter and the address of a list can name. */
 export const isField = (path: string): boolean => fieldOfPath(path) === path && !path.includes(',')
 
+/** The order of values by likelihood: metadata, what went in and out, then what else a call or its span has. */
+const order = [
+  /^metadata\./,
+  /^(?:inputs|output)\b/,
+  /^attributes\.(?!otel_span\.|weave\.)|^(?!attributes\.|summary\b)/,
+]
+const placeOf = ({ path }: FieldValue): number => {
+  const place = order.findIndex((form) => form.test(sentNameOf(path)))
+  return place < 0 ? order.length : place
+}
+
 /** @param members paths of a call and their JSON: `inputs.question`, `attributes` */
-export function fieldValues(members: readonly Member[], depth = 0): FieldValue[] {
+export const fieldValues = (members: readonly Member[]): FieldValue[] =>
+  valuesBelow(members, 0).sort((a, b) => placeOf(a) - placeOf(b))
+
+function valuesBelow(members: readonly Member[], depth: number): FieldValue[] {
   const found: FieldValue[] = []
   for (const [path, text] of members) {
     if (found.length >= maxValues) break
@@ -35,7 +49,7 @@ export function fieldValues(members: readonly Member[], depth = 0): FieldValue[]
     if (text.startsWith('{')) {
       const own = depth < maxDepth ? membersOfText(text) : []
       const below = own.map(([name, value]) => [`${path}.${name}`, value] as const)
-      found.push(...fieldValues(below, depth + 1))
+      found.push(...valuesBelow(below, depth + 1))
     } else {
       const value = literalOfJson(text)
       if (value !== undefined) found.push({ path, value })

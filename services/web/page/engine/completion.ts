@@ -135,10 +135,6 @@ export function fieldSuggestions(found: KnownFields | undefined, prefix: string,
   return [...matching.filter(isFirst), ...matching.filter((one) => !isFirst(one))].slice(0, maxShown)
 }
 
-/** Names of all fields that are known, as the line has them. */
-export const knownNames = ({ fields, span_attributes }: KnownFields): string[] =>
-  namedFields([...fields, ...(span_attributes?.fields ?? [])]).map(({ name }) => name)
-
 /** With the word itself behind them, which may be meant as one to search for. */
 export const withSearch = (suggestions: Suggestion[], word: string): Suggestion[] =>
   suggestions.length > 0 && /^[\p{L}\p{N}][^\s":=<>~()]*$/u.test(word)

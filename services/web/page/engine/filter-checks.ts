@@ -5,7 +5,6 @@ import {
   isOfTracesAlone,
   kindOfField,
   nearest,
-  nearNames,
   type RowsOf,
   statusValues,
   statusWords,
@@ -20,7 +19,7 @@ import {
   termText,
 } from './query-text.ts'
 
-type Fix = { label: string; q: string }
+export type Fix = { label: string; q: string }
 /**
  * @property fixes lines of the filter that say what may be meant, the likeliest first.
  * @property unknown a name that no field of the line is near to, and the fix by a field that calls have.
@@ -267,7 +266,3 @@ export function problemsOf(expression: Expression, rows: RowsOf, advice: string)
     })
   return walk(expression)
 }
-
-/** What may be meant, fields that calls have among it. @param names of those fields */
-export const fixesAmong = ({ fixes, unknown }: Problem, names: readonly string[]): readonly Fix[] =>
-  unknown === undefined ? fixes : [...nearNames(unknown.name, names).flatMap(unknown.by), ...fixes]

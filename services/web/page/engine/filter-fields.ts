@@ -172,29 +172,6 @@ export function nearest(typed: string, words: readonly string[]): string | undef
   return best?.far === 1 || begun === undefined ? (best?.word ?? begun) : begun
 }
 
-/** How far a word is from the last part of a name: 0 = the same, undefined = too far. */
-function farFrom(low: string, name: string): number | undefined {
-  const last = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
-  if (last === low) return 0
-  if (low.length >= 2 && last.startsWith(low)) return 0.5
-  const far = editDistance(low, last)
-  return far <= Math.floor(Math.min(last.length, low.length) / 3) ? far : undefined
-}
-
-/** The names, two at most, that a word which is none of them may mean: by their last parts, the nearest first. */
-export function nearNames(word: string, names: readonly string[]): string[] {
-  const low = word.toLowerCase()
-  if (low.length > 40) return []
-  return names
-    .flatMap((name) => {
-      const far = farFrom(low, name)
-      return far === undefined ? [] : [{ name, far }]
-    })
-    .sort((a, b) => a.far - b.far)
-    .slice(0, 2)
-    .map(({ name }) => name)
-}
-
 const wordsOf = (fields: Readonly<Record<string, FilterField>>) =>
   new Map(
     Object.entries(fields).flatMap(([name, { also = [] }]) => [name, ...also].map((word) => [word, name] as const)),

@@ -166,7 +166,8 @@ export function useList<Item>(asked: ListQuestion<Item>) {
   const before = useRef<KeptRows<Known<Item>> | undefined>(undefined)
   const kept = isFirst ? keptRows(before.current, { scope: keeps, question }, isLate) : undefined
   const now: Known<Item> = { items: isAnswered ? items : undefined, rowAt, count, total }
-  if (isOn && !isLoading) before.current = isAnswered ? { scope: keeps ?? '', question, rows: now } : undefined
+  // Without rows there is nothing to keep: the list says that it loads.
+  if (isOn && !isLoading) before.current = count > 0 ? { scope: keeps ?? '', question, rows: now } : undefined
   const isBlank = isFirst && kept === undefined
   return {
     ...place,

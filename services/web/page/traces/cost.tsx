@@ -87,7 +87,7 @@ function ModelBill({ model, priced_as, usage, price, other_prices, rule, buckets
       )}
       {other_prices.length > 0 && (
         <details>
-          <summary>{count(other_prices.length)} other prices</summary>
+          <summary>{plural(other_prices.length, 'other price')}</summary>
           <ul>
             {other_prices.map((other) => (
               <li key={`${other.source} ${other.id} ${other.provider_id} ${other.effective_date}`} className="second">
