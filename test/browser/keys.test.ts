@@ -362,7 +362,7 @@ describe('keys', () => {
       },
     ])
     const goes: [KeyName, string, () => Locator][] = [
-      ['goDashboard', 'd', () => page.getByLabel('Filter the dashboard')],
+      ['goDashboard', 'd', () => page.getByPlaceholder('end_user:ann')],
       ['goThreads', 't', () => page.getByRole('heading', { name: 'No threads yet' })],
       ['goPrompts', 'r', () => page.getByRole('heading', { name: 'No prompts yet' })],
     ]
