@@ -2,7 +2,7 @@
 // again: property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { changeOf, compare, type MetricHead, tQuantile } from '../../services/web/page/engine/comparison.ts'
+import { changeOf, compare, type MetricHead, rowsText, tQuantile } from '../../services/web/page/engine/comparison.ts'
 import {
   distributionOf,
   exampleTexts,
@@ -162,7 +162,7 @@ describe('a comparison', () => {
     const { heads, metrics } = compare([first, second])
     expect(metrics).toEqual(['score'])
     const [a, b] = heads[0] ?? []
-    expect(a).toEqual({ mean: 2.5, count: 4, change: null })
+    expect(a).toEqual({ mean: 2.5, count: 4, rows: 4, scored: 4, meanScored: 2.5, change: null })
     expect(b).toMatchObject({ mean: 3, count: 4, change: { mean: 0.5, pairs: 4, better: 2, worse: 1, same: 1 } })
     // Twice the changes 1 0 2 -1: deviation 1.195, t of seven degrees of freedom 2.365.
     const twice = (of: typeof first) => [...of, ...of.map((one) => ({ ...one, key: `${one.key} again` }))]
@@ -212,6 +212,24 @@ describe('a comparison', () => {
     expect(changeOf(headIn(run(1, 1, 1, 1, 1), failed), 1, 1)?.why).toBe('means count other rows')
     expect(changeOf(headIn(run(1), run(0)), 0.5, 0.75)?.value).toBe(0.25)
     expect(changeOf(headIn(run(1), run(0)), null, 0.75)).toBeUndefined()
+  })
+
+  it('counts a row without a score in one of the runs as neither better nor worse, and says over how many rows a mean is', () => {
+    const failed = row('k2', {}, { error: 'timeout' })
+    const first = [row('k0', { s: 1 }), row('k1', { s: 0 }), failed]
+    const second = ['k0', 'k1', 'k2'].map((key) => row(key, { s: 1 }))
+    const { heads, rows } = compare([first, second])
+    const [a, b] = heads[0] as [MetricHead, MetricHead]
+    expect(b.change).toMatchObject({ better: 1, worse: 0, same: 1 })
+    // Points: those of the two rows with scores alone.
+    expect(b.change?.points.match(/M/g)).toHaveLength(2)
+    expect(compare([second, first]).heads[0]?.[1]?.change).toMatchObject({ better: 0, worse: 1, same: 1 })
+    expect(rows.map(({ key, verdict }) => `${key} ${verdict}`)).toEqual(['k1 improved', 'k2 unscored', 'k0 same'])
+    // Where a run leaves failed rows out of its mean, and where it counts them.
+    expect(rowsText(a, 0.5)).toBe('2 of 3 rows scored')
+    expect(rowsText(a, 1 / 3)).toBe('2 of 3 rows scored, 1 failed as 0')
+    expect(rowsText(a, 0.9)).toBe('2 of 3 rows scored')
+    expect(rowsText(b, 1)).toBe('3 rows')
   })
 
   it('knows quantiles of Student t', () => {

@@ -1,5 +1,6 @@
 // Up to five evaluation runs side by side: rows matched by their examples, changes against the first run, worst first.
 import { type RunRow, scoreNames } from './evaluation-rows.ts'
+import { plural } from './format.ts'
 
 /** The results of one run for one example: its trials combined. */
 export type ComparedCell = {
@@ -16,8 +17,8 @@ export type ComparedCell = {
   reasons: [name: string, text: string][]
 }
 
-const verdicts = ['regressed', 'error', 'improved', 'same', 'partly'] as const
-/** The verdict on a row: partly = some runs do not have it. */
+const verdicts = ['regressed', 'error', 'improved', 'unscored', 'same', 'partly'] as const
+/** The verdict on a row: unscored = a run has no score to compare, partly = some runs do not have the row. */
 export type Verdict = (typeof verdicts)[number]
 
 export type ComparedRow = {
@@ -38,12 +39,18 @@ export type ComparedRow = {
 export type MetricHead = {
   /** Rows that failed without a score count as 0. */
   mean: number | null
+  /** Rows that count in the mean. */
   count: number
+  /** Rows of the run, those with a score, and the mean of these. */
+  rows: number
+  scored: number
+  meanScored: number | null
   change: {
     mean: number
     /** 95 % of the mean change; null with too few rows. */
     interval: readonly [low: number, high: number] | null
     pairs: number
+    /** Rows with a score in both runs. */
     better: number
     worse: number
     same: number
@@ -168,20 +175,46 @@ export function changeOf(
   return { value, interval: change.interval, why: undefined }
 }
 
-function headOf(before: readonly (number | null)[], now: readonly (number | null)[], sign: number): MetricHead {
-  const own = now.filter((value) => value !== null)
-  const pairs = now.flatMap((value, row): [number, number][] => {
-    const first = before[row]
-    return value === null || first === null || first === undefined ? [] : [[first, value]]
+/** Tells over which rows of a run the mean that is shown is: those with a score, or those that failed as well, as 0. */
+export function rowsText({ rows, count, scored, mean, meanScored }: MetricHead, shown: number | null): string {
+  const all = plural(rows, 'row')
+  if (scored === rows) return all
+  const isOf = (value: number | null): boolean =>
+    value !== null && shown !== null && Math.abs(value - shown) <= 1e-6 * Math.max(1, Math.abs(shown))
+  const countFailed = isOf(mean) && !isOf(meanScored)
+  return `${scored} of ${all} scored${countFailed ? `, ${count - scored} failed as 0` : ''}`
+}
+
+/** The scores of a metric in one run by row; null = it has none. */
+type RunScores = {
+  /** Rows that the run has. */
+  rows: number
+  scores: readonly (number | null)[]
+  /** The same, with 0 for rows that failed. */
+  counted: readonly (number | null)[]
+}
+
+const scoresIn = (values: readonly (number | null)[]): number[] => values.filter((value) => value !== null)
+
+const pairsOf = (before: readonly (number | null)[], now: readonly (number | null)[]) =>
+  now.flatMap((value, row): [number, number][] => {
+    const first = before[row] ?? null
+    return value === null || first === null ? [] : [[first, value]]
   })
-  const changes = pairs.map(([first, value]) => value - first)
-  const mean = meanOf(changes)
-  if (mean === null) return { mean: meanOf(own), count: own.length, change: null }
-  const better = changes.filter((value) => value * sign > 0).length
-  const worse = changes.filter((value) => value * sign < 0).length
-  const counts = { pairs: pairs.length, better, worse, same: pairs.length - better - worse }
-  const change = { mean, interval: intervalOf(pairs, mean), ...counts, points: pointsOf(pairs) }
-  return { mean: meanOf(own), count: own.length, change }
+
+function headOf(before: RunScores, now: RunScores, sign: number): MetricHead {
+  const [scores, all] = [scoresIn(now.scores), scoresIn(now.counted)]
+  const counts = { rows: now.rows, count: all.length, scored: scores.length }
+  const means = { mean: meanOf(all), meanScored: meanOf(scores) }
+  const pairs = pairsOf(before.counted, now.counted)
+  const mean = meanOf(pairs.map(([first, value]) => value - first))
+  if (mean === null) return { ...means, ...counts, change: null }
+  const scored = pairsOf(before.scores, now.scores)
+  const better = scored.filter(([first, value]) => (value - first) * sign > 0).length
+  const worse = scored.filter(([first, value]) => (value - first) * sign < 0).length
+  const changes = { pairs: pairs.length, better, worse, same: scored.length - better - worse }
+  const change = { mean, interval: intervalOf(pairs, mean), ...changes, points: pointsOf(scored) }
+  return { ...means, ...counts, change }
 }
 
 /** Largest less smallest value of a metric; 1 where all are the same. */
@@ -198,13 +231,18 @@ function rangeOf(rows: readonly { cells: (ComparedCell | null)[] }[], metric: nu
   return max > min ? max - min : 1
 }
 
-/** Changes of the candidates' scores against the first run, as shares of each metric's range: the worst and the best. */
-function changesOf(cells: readonly (ComparedCell | null)[], weights: readonly number[]): [worst: number, best: number] {
+/**
+ * Changes of the candidates' scores against the first run, as shares of each metric's range: the worst and the best.
+ * `areScored`: each candidate has a score that the first run has, too.
+ */
+function changesOf(cells: readonly (ComparedCell | null)[], weights: readonly number[]) {
   let worst = 0
   let best = 0
+  let areScored = true
   const first = cells[0]?.scores
   for (let run = 1; run < cells.length; run++) {
     const scores = cells[run]?.scores
+    let isScored = false
     for (let metric = 0; metric < weights.length; metric++) {
       const weight = weights[metric] ?? 0
       const [before, now] = [first?.[metric], scores?.[metric]]
@@ -212,9 +250,11 @@ function changesOf(cells: readonly (ComparedCell | null)[], weights: readonly nu
       const change = (now - before) * weight
       worst = Math.min(worst, change)
       best = Math.max(best, change)
+      isScored = true
     }
+    areScored &&= isScored
   }
-  return [worst, best]
+  return { worst, best, areScored }
 }
 
 type Options = {
@@ -247,18 +287,17 @@ export function compare(
     chosen.size === 0 || chosen.has(name) ? (signs[metric] as number) / rangeOf(rows, metric) : 0,
   )
   const compared = rows.map((row): ComparedRow => {
-    const [worst, best] = changesOf(row.cells, weights)
+    const { worst, best, areScored } = changesOf(row.cells, weights)
     const [first, ...others] = row.cells
-    const fails = others.some((cell) => cell?.error) && !first?.error
-    const verdict: Verdict = row.cells.includes(null)
-      ? 'partly'
-      : worst < 0
-        ? 'regressed'
-        : fails
-          ? 'error'
-          : best > 0
-            ? 'improved'
-            : 'same'
+    const met: Record<Verdict, boolean> = {
+      partly: row.cells.includes(null),
+      regressed: worst < 0,
+      error: others.some((cell) => cell?.error) && !first?.error,
+      improved: best > 0,
+      unscored: !areScored,
+      same: true,
+    }
+    const verdict = (Object.keys(met) as Verdict[]).find((one) => met[one]) as Verdict
     return { ...row, worst, verdict, differs: others.some((cell) => cell !== null && cell.output !== first?.output) }
   })
   const order = new Map(verdicts.map((verdict, place) => [verdict, place]))
@@ -266,16 +305,21 @@ export function compare(
     (a, b) =>
       (order.get(a.verdict) as number) - (order.get(b.verdict) as number) || a.worst - b.worst || a.number - b.number,
   )
-  const valuesOf = (metric: number, run: number) => {
-    const isScored = rows.some(({ cells }) => (cells[run]?.scores[metric] ?? null) !== null)
-    const failed = (cell: ComparedCell | null | undefined) => (isScored && cell?.error ? 0 : null)
-    return rows.map(({ cells }) => cells[run]?.scores[metric] ?? failed(cells[run]))
+  const scoresOf = (metric: number, run: number): RunScores => {
+    const cells = rows.map((row) => row.cells[run] ?? null)
+    const scores = cells.map((cell) => cell?.scores[metric] ?? null)
+    const isScored = scores.some((score) => score !== null)
+    return {
+      rows: cells.filter((cell) => cell !== null).length,
+      scores,
+      counted: scores.map((score, row) => score ?? (isScored && cells[row]?.error ? 0 : null)),
+    }
   }
   return {
     metrics,
     heads: metrics.map((_, metric) =>
       runs.map((_run, run) => {
-        const head = headOf(valuesOf(metric, 0), valuesOf(metric, run), signs[metric] as number)
+        const head = headOf(scoresOf(metric, 0), scoresOf(metric, run), signs[metric] as number)
         return run === 0 ? { ...head, change: null } : head
       }),
     ),

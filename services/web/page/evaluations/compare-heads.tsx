@@ -1,7 +1,7 @@
 // Scores of compared runs: means, and their difference from those of the first run.
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { type Comparison, changeOf, leastPairs, type MetricHead } from '../engine/comparison.ts'
+import { type Comparison, changeOf, leastPairs, type MetricHead, rowsText } from '../engine/comparison.ts'
 import { meanReported, objectRefOf, type RunHead, refLabel } from '../engine/evaluation-rows.ts'
 import { count, duration, money, plural, tokens } from '../engine/format.ts'
 import { useProject } from '../parts/project.ts'
@@ -55,12 +55,13 @@ function ScoreCell({
   means: readonly [before: number | null, now: number | null]
   isLowerBetter: boolean
 }) {
-  const { count: rows, change } = head
+  const { change } = head
   const [before, mean] = means
   const shown = run === 0 ? undefined : changeOf(head, before, mean)
   return (
     <>
       <span className="num">{mean === null ? '–' : figure(mean)}</span>{' '}
+      <span className="dim">{rowsText(head, mean)}</span>{' '}
       {shown && (
         <>
           <span title={`Difference of the means of ${runLetter(run)} and A`}>
@@ -77,7 +78,7 @@ function ScoreCell({
           )}{' '}
         </>
       )}
-      {change ? (
+      {change && (
         <>
           <span className="s-success">▲{change.better}</span> <span className="s-error">▼{change.worse}</span>
           <Scatter
@@ -85,8 +86,6 @@ function ScoreCell({
             label={`${name.slice(0, 60)}: A against ${runLetter(run)}, ${change.better} better, ${change.worse} worse, ${change.same} same`}
           />
         </>
-      ) : (
-        <span className="dim">{plural(rows, 'row')}</span>
       )}
     </>
   )

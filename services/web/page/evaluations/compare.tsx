@@ -60,6 +60,7 @@ const verdictNames: Record<Verdict, string> = {
   regressed: 'worse',
   error: 'fails now',
   improved: 'better',
+  unscored: 'no score',
   same: 'same',
   partly: 'not in all runs',
 }
