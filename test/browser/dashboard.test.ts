@@ -63,7 +63,7 @@ it('a dashboard shows the figures of the last day, and how they differ from the 
     ['search', '80', '8'],
     ['answer', '40', '4'],
   ])
-  await page.getByRole('region', { name: 'Top end users by calls' }).locator('tbody tr').first().waitFor()
+  await page.getByRole('region', { name: 'Top end users by traces' }).locator('tbody tr').first().waitFor()
   // The whole with the day before, models, operations, end users, owners of keys: nothing is asked for twice.
   expect([requests, asked.size]).toEqual([5, 5])
   page.off('request', count)
@@ -71,10 +71,10 @@ it('a dashboard shows the figures of the last day, and how they differ from the 
 
 it('end users stand beside owners of keys, lead to their calls, and are left out where calls name none', async () => {
   await open()
-  const users = page.getByRole('region', { name: 'Top end users by calls' })
+  const users = page.getByRole('region', { name: 'Top end users by traces' })
   await expectSoon(() => users.locator('tbody th').allInnerTexts()).toEqual(['ada', 'noor rahman'])
   await users.getByRole('link', { name: 'noor rahman' }).click()
-  await page.waitForURL((to) => to.searchParams.get('q') === 'end_user:"noor rahman"')
+  await page.waitForURL((to) => to.searchParams.get('q') === 'is:root end_user:"noor rahman"')
   await page.getByText(/of 15\b/).waitFor()
   await open('?q=-has:end_user')
   await page.getByRole('region', { name: 'Top key owners by calls' }).locator('tbody tr').first().waitFor()
@@ -346,7 +346,7 @@ it('a dashboard says that there are no calls in all time of a project without an
 it('a dashboard is for everybody: axe finds no fault in both themes, and 320 pixels are enough', async () => {
   await open()
   await page
-    .getByRole('region', { name: 'Top end users by calls' })
+    .getByRole('region', { name: 'Top end users by traces' })
     .or(page.locator('.ranking').first())
     .first()
     .waitFor()

@@ -106,7 +106,7 @@ it('a name that programs send is grouped and measured at the first of its places
 it('end users, whom programs name, and owners of keys are told apart', () => {
   const panels: readonly Panel[] = Object.values(boards).flatMap((board) => [...board.panels])
   const titlesBy = (asked: string) => panels.filter(({ by }) => by === asked).map(({ title }) => title)
-  expect(titlesBy('end_user')).toEqual(['Top end users by calls', 'Top end users by cost'])
+  expect(titlesBy('end_user')).toEqual(['Top end users by traces', 'Top end users by cost'])
   expect(titlesBy('user')).toEqual(['Top key owners by calls', 'Cost by key owner', 'Top key owners by cost'])
   // A field is looked for before panels group by it.
   expect([...new Set(panels.map(fieldOfPanel))]).toEqual([undefined, 'end_user'])

@@ -13,7 +13,7 @@ type Props = Shared & { panel: Panel; reason: string | undefined; onAdd(panel: P
 
 export function BuiltInPanel({ panel, reason, onAdd, ...shared }: Props) {
   const field = fieldOfPanel(panel)
-  const { data, error } = useHasField(shared.requestOf, field)
+  const { data, error } = useHasField(shared.requestOf, field, panel.filter)
   // The range for which the reader has said that so many calls may be read.
   const [wanted, setWanted] = useState<string>()
   if (field !== undefined && data !== true && error === null) return null

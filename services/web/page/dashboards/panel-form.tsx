@@ -194,7 +194,13 @@ export function PanelForm({ panel, heading, isBusy, whyNot, children, onSave, on
           />
         )}
         {isGrouped(draft) && (
-          <LabelledChoice label="Group by" value={draft.by} options={groups} onChange={(by) => set({ by })} />
+          <LabelledChoice
+            label="Group by"
+            value={draft.by}
+            options={groups}
+            // Programs name the end user at the root of a trace, tokens and costs are of calls below it.
+            onChange={(by) => set({ by, ...(by === 'end_user' && { rows: 'traces' }) })}
+          />
         )}
         {isGrouped(draft) && draft.by === 'field' && written('byField', 'Group by field', 'inputs.language')}
         {isGrouped(draft) && draft.by !== '' && (

@@ -58,13 +58,23 @@ export const groupsOf = (panel: Pick<Panel, 'by' | 'by2'>): string[] => groupNam
 
 export type Board = { title: string; panels: readonly Panel[] }
 
-/** The user of a program, as SDKs send it; `user` is the owner of the key. */
-const endUser = 'end_user'
 const latency: Panel = { title: 'Latency', type: 'lines', measure: 'latency' }
 const tokensByModel: Panel = { title: 'Tokens by model', type: 'stack', measure: 'tokens', by: 'model' }
 const costBy = (what: string, by: string): Panel => ({ title: `Cost by ${what}`, type: 'stack', measure: 'cost', by })
 const table = (title: string, measure: string, by: string): Panel => ({ title, type: 'table', measure, by })
 const ofErrors = { filter: 'status:error' }
+
+/**
+ * By the user of a program, whom it names at the root of a trace; `user` is the owner of the key. Whole traces are
+ * counted: tokens, costs and errors are mostly those of calls below the root.
+ */
+const byEndUser = (type: PanelType, title: string, measure: string): Panel => ({
+  title,
+  type,
+  measure,
+  by: 'end_user',
+  filter: 'is:root',
+})
 
 export const boards = {
   overview: {
@@ -77,7 +87,7 @@ export const boards = {
       { title: 'Scores and annotations', type: 'lines', measure: 'scores' },
       { title: 'Reactions', type: 'stack', measure: 'reactions' },
       table('Top operations by calls', 'calls', 'op_name'),
-      table('Top end users by calls', 'calls', endUser),
+      byEndUser('table', 'Top end users by traces', 'calls'),
       table('Top key owners by calls', 'calls', 'user'),
     ],
   },
@@ -89,7 +99,7 @@ export const boards = {
       costBy('key owner', 'user'),
       tokensByModel,
       table('Top operations by cost', 'cost', 'op_name'),
-      table('Top end users by cost', 'cost', endUser),
+      byEndUser('table', 'Top end users by cost', 'cost'),
       table('Top key owners by cost', 'cost', 'user'),
     ],
   },
@@ -147,12 +157,12 @@ export const templates: readonly Board[] = [
   {
     title: 'Users',
     panels: [
-      { title: 'Calls by end user', type: 'stack', measure: 'calls', by: endUser },
-      costBy('end user', endUser),
-      table('Top end users by calls', 'calls', endUser),
-      table('Top end users by cost', 'cost', endUser),
-      table('Top end users by errors', 'errors', endUser),
-      table('Slowest end users', 'p95', endUser),
+      byEndUser('stack', 'Traces by end user', 'calls'),
+      byEndUser('stack', 'Cost by end user', 'cost'),
+      byEndUser('table', 'Top end users by traces', 'calls'),
+      byEndUser('table', 'Top end users by cost', 'cost'),
+      byEndUser('table', 'Top end users by traces with errors', 'errors'),
+      byEndUser('table', 'Slowest end users', 'p95'),
     ],
   },
 ]
