@@ -21,7 +21,7 @@ export const callsAggregateRequest = z.object({
     .nullish()
     .describe('seconds, or days of the time zone; none = totals only'),
   group_by: withDefault(atMost(list(text()), 2), []).describe(
-    'op_name, model, status, user, thread_id, latency_range, a field, `either <field> or <field>` for the first that a call has, or `range <width> <field>` for numbers',
+    'op_name, model, status, user, thread_id, error_kind, latency_range, a field, `either <field> or <field>` for the first that a call has, or `range <width> <field>` for numbers',
   ),
   top: bounded(1, 100, 10),
   rest: withDefault(bool(), true).describe('whether all other groups follow as one more'),

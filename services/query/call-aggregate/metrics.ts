@@ -63,7 +63,11 @@ function fieldRead(name: string, fields: Fields, to?: 'double'): CallExpression 
 export type Key = 'model' | CallExpression
 
 /** Words for columns whose wire names differ. */
-const keyFields: Readonly<Record<string, string>> = { status: 'summary.weave.status', user: 'platform_user_id' }
+const keyFields: Readonly<Record<string, string>> = {
+  status: 'summary.weave.status',
+  user: 'platform_user_id',
+  error_kind: 'summary.weave.error_kind',
+}
 
 /** Durations of what is counted. */
 const latencyFields: Readonly<Record<Counted, string>> = {

@@ -4,6 +4,7 @@ import { type Sql, sql } from '../../../core/store/sql.ts'
 import { jsonPath, splitPath } from '../../language/path.ts'
 import type { Column, ColumnSql, Field, Fields, JsonField, Row } from '../../language/types.ts'
 import { neutralName } from '../../language/wire-names.ts'
+import { errorKind } from './error-kind.ts'
 import { type Expanded, expandedPaths, listedAmong } from './expanded.ts'
 import { type DerivedFieldFactory, derivedFieldFactory, isDerived } from './joins.ts'
 import type { DerivedField, Document, HeaderColumn } from './types.ts'
@@ -166,7 +167,7 @@ const columns = new Map<string, Column>(
 )
 
 const derived = new Map<string, Column>(
-  [status, latency, traceName, ...usageColumns].map((column) => [column.name, column]),
+  [status, latency, traceName, errorKind, ...usageColumns].map((column) => [column.name, column]),
 )
 const lists = new Set(['input_refs', 'output_refs'])
 const documents = new Set<string>(['attributes', 'inputs', 'output', 'summary'])

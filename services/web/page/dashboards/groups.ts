@@ -11,6 +11,7 @@ const groupsBy: Readonly<Record<string, { head: string; field: string | null }>>
   thread_id: { head: 'Thread', field: 'thread' },
   model: { head: 'Model', field: 'model' },
   status: { head: 'Status', field: 'status' },
+  error_kind: { head: 'Error', field: 'error_kind' },
   exception: { head: 'Message', field: 'error' },
   end_user: { head: 'End user', field: 'end_user' },
   'attributes.end_user': { head: 'End user', field: 'end_user' },

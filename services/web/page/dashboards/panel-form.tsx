@@ -16,7 +16,8 @@ const groups: readonly (readonly [by: string, name: string])[] = [
   ['end_user', 'End user'],
   ['user', 'Key owner'],
   ['status', 'Status'],
-  ['exception', 'Error'],
+  ['error_kind', 'Error'],
+  ['exception', 'Error message'],
   ['field', 'A field'],
 ]
 const isListed = (by: string) => groups.some(([one]) => one === by && one !== 'field')

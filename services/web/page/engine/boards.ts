@@ -17,7 +17,7 @@ export type Panel = {
   type: PanelType
   /** A measure of measures.ts, or `avg output.score`. */
   measure: string
-  /** The field that separates groups: `op_name`, `model`, `user`, `exception`, `status`, or a field. */
+  /** The field that separates groups: `op_name`, `model`, `user`, `error_kind`, `status`, or a field. */
   by?: string | undefined
   /** Groups within those. */
   by2?: string | undefined
@@ -30,7 +30,7 @@ export type Panel = {
 export const rankedGroups = 10
 
 /** Groups that aggregates know by these names; others are fields. */
-const groupNames = new Set(['op_name', 'user', 'thread_id', 'model', 'status', 'exception'])
+const groupNames = new Set(['op_name', 'user', 'thread_id', 'model', 'status', 'exception', 'error_kind'])
 
 /** A field by its name in a filter as an aggregate reads it; what programs send lies in attributes of calls, or of spans. */
 export function fieldAsked(name: string): string {
@@ -108,7 +108,7 @@ export const boards = {
     panels: [
       { title: 'Error rate', type: 'lines', measure: 'error_rate' },
       { title: 'Errors by operation', type: 'stack', measure: 'errors', by: 'op_name', ...ofErrors },
-      { ...table('Most frequent errors', 'errors', 'exception'), ...ofErrors },
+      { ...table('Most frequent errors', 'errors', 'error_kind'), ...ofErrors },
       table('Top operations by errors', 'errors', 'op_name'),
     ],
   },
@@ -150,7 +150,7 @@ export const templates: readonly Board[] = [
       latency,
       { title: 'Errors by operation', type: 'stack', measure: 'errors', by: 'op_name', ...ofErrors },
       { title: 'Latency p95 by operation', type: 'lines', measure: 'p95', by: 'op_name' },
-      { ...table('Most frequent errors', 'errors', 'exception'), ...ofErrors },
+      { ...table('Most frequent errors', 'errors', 'error_kind'), ...ofErrors },
       table('Slowest operations', 'p95', 'op_name'),
     ],
   },

@@ -15,6 +15,7 @@ export const filterFields: Readonly<Record<string, FilterField>> = {
   cost: { path: 'summary.weave.cost', kind: 'money', also: ['price', 'costs', 'total_cost', 'usd'] },
   latency: { path: 'summary.weave.latency_ms', kind: 'duration', also: ['latency_ms', 'took', 'time_ms'] },
   error: { path: 'exception', kind: 'text', also: ['exception', 'message', 'err'] },
+  error_kind: { path: 'summary.weave.error_kind', kind: 'text', also: ['error_group', 'error_class', 'issue'] },
   started: { path: 'started_at', kind: 'time', also: ['started_at', 'start', 'time', 'since', 'timestamp', 'date'] },
   ended: { path: 'ended_at', kind: 'time', also: ['ended_at', 'end', 'until'] },
   user: { path: 'wb_user_id', kind: 'text', also: ['platform_user_id', 'wb_user_id', 'owner', 'key'] },
