@@ -28,7 +28,7 @@ it('errors that differ in numbers, ids and quoted values are one row, whose link
     storedBoard({ id: 'dashboard-x', title: 'x', panels, others: [] }) as { charts: { request: object }[] }
   ).charts
   const [{ by = '', filter = '' } = {}] = panels
-  const of = (q: string) => requestOf(parsed(q).expression, project_id)
+  const of = (q: string) => requestOf(parsed(q).expression, project_id, { zoneOf: () => 'UTC' })
   const range = { project_id, start: 0, end: '2100-01-01T00:00:00Z' }
   const asked = { ...range, ...of(filter), ...request, rest: false }
   const { groups } = await server.send<CallsAggregateResponse>('/calls/aggregate', asked)
