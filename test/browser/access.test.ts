@@ -1,10 +1,9 @@
 // tier: deep browser
 // The page for everybody: axe in both themes, narrow windows, below another path.
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { afterEachIsFaultless } from './faultless.ts'
 import { type Filled, startFilled } from './filled.ts'
+import { startForwarding } from './forwarding.ts'
 import { everybodysFaults, type Opened } from './world.ts'
 
 let world: Filled
@@ -59,21 +58,8 @@ describe('everybody', () => {
 })
 
 it('the page works below a path that a proxy strips', async () => {
-  const { hostname, port } = new URL(world.url)
-  const proxy = createServer((incoming, outgoing) => {
-    if (!incoming.url?.startsWith('/obs/callhouse/')) return void outgoing.writeHead(404).end()
-    const path = incoming.url.slice('/obs/callhouse'.length)
-    const headers = { ...incoming.headers, 'x-forwarded-prefix': '/obs/callhouse' }
-    incoming.pipe(
-      request({ hostname, port, path, method: incoming.method, headers }, (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
-        answer.pipe(outgoing)
-      }),
-    )
-  })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const { origin, close } = await startForwarding(world.url, { prefix: '/obs/callhouse' })
   try {
-    const origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/obs/callhouse`
     const { page: fresh, context, faults } = await world.open({ origin })
     await fresh.goto(`${origin}${home}`)
     await fresh.locator('.row .name', { hasText: 'support_agent' }).click()
@@ -86,6 +72,6 @@ it('the page works below a path that a proxy strips', async () => {
     expect(faults).toEqual([])
     await context.close()
   } finally {
-    proxy.close()
+    await close()
   }
 })

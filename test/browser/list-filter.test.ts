@@ -112,10 +112,9 @@ describe('calls by their filter', () => {
 
   it('of a day are those of the zone that the page shows times in, in the line and in the range menu', async () => {
     const day = Date.parse('2026-01-04T15:00Z')
-    const isCount = (url: string) => url.endsWith('/calls/query_stats')
-    const counted = page.waitForRequest((request) => isCount(request.url()))
+    const listed = here.context.waitForEvent('request', (request) => request.url().endsWith('/calls/stream_query'))
     await go(`${home}?view=all&tz=Asia/Tokyo&q=started%3E%3D2026-01-05`)
-    expect((await counted).postDataJSON().query).toEqual({
+    expect((await listed).postDataJSON().query).toEqual({
       $expr: { $gte: [{ $getField: 'started_at' }, { $literal: day / 1000 }] },
     })
     await page.getByRole('button', { name: /^Time range/ }).click()

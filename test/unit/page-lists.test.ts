@@ -9,6 +9,7 @@ import {
   rangeMarked,
   rowOfKey,
   rowsOf,
+  rowsUpToEnd,
   toggledMark,
   windowOf,
 } from '../../services/web/page/engine/lists.ts'
@@ -28,14 +29,28 @@ describe('pages of a list that is read as it comes into view', () => {
     expect([rowAt(19), rowAt(20), rowAt(29), rowAt(30)]).toEqual([undefined, 20, 29, undefined])
   })
 
-  it('count as many rows as are known, until a page is not full or the rows are counted', () => {
+  it('count as many rows as are known, until the rows are counted', () => {
     expect(windowOf(new Map(), 10)).toMatchObject({ known: 0, count: 0 })
     expect(windowOf(new Map([[0, undefined]]), 10, 35)).toMatchObject({ known: 0, count: 35 })
     expect(windowOf(new Map([[1, rows(10, 10)]]), 10)).toMatchObject({ known: 20, count: 20 })
     expect(windowOf(new Map([[1, rows(10, 10)]]), 10, 35)).toMatchObject({ count: 35 })
-    // What was counted before rows went is not believed.
-    expect(windowOf(new Map([[1, rows(10, 3)]]), 10, 35)).toMatchObject({ count: 13 })
-    expect(windowOf(new Map([[1, []]]), 10, 35)).toMatchObject({ count: 10 })
+  })
+
+  it('tell how many rows there are once one of them is not full, unless more of it is searched for', () => {
+    const full = { rows: rows(0, 10) }
+    expect(rowsUpToEnd(new Map([[0, full]]), 10)).toBeUndefined()
+    expect(rowsUpToEnd(new Map([[0, undefined]]), 10)).toBeUndefined()
+    expect(rowsUpToEnd(new Map([[0, { rows: [] }]]), 10)).toBe(0)
+    expect(
+      rowsUpToEnd(
+        new Map([
+          [1, full],
+          [2, { rows: rows(20, 3) }],
+        ]),
+        10,
+      ),
+    ).toBe(23)
+    expect(rowsUpToEnd(new Map([[2, { rows: rows(20, 3), isPart: true }]]), 10)).toBeUndefined()
   })
 })
 

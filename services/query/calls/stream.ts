@@ -81,7 +81,7 @@ async function* written(
   }
 }
 
-/** One chunk of whole lines per batch; the next batch is read while the last one is written out. */
+/** One chunk of whole lines per batch; the next batch is searched for and read while one is written out. */
 export async function* recordLines(pages: AsyncIterable<Page<CallHeader>>, lines: Lines): AsyncGenerator<Buffer> {
   const { store, projectId, documents, shape, expansion, options } = lines
   let isFirst = true
@@ -126,20 +126,26 @@ export async function* recordLines(pages: AsyncIterable<Page<CallHeader>>, lines
     const half = Math.ceil(rows.length / 2)
     for (const some of [rows.slice(0, half), rows.slice(half)]) yield* write(begin(some, spread))
   }
-  let pending: Reading | null = null
+  async function* readings(): AsyncGenerator<Reading> {
+    for await (const { rows, spread } of pages)
+      for (const batch of batchesOf(rows, documents.length === 0 ? () => maxRows : grow)) yield begin(batch, spread)
+  }
+  const ahead = readings()
+  const nextOf = () => {
+    const next = ahead.next()
+    next.catch(() => {})
+    return next
+  }
+  let next = nextOf()
   try {
-    for await (const { rows, spread } of pages) {
-      for (const batch of batchesOf(rows, documents.length === 0 ? () => maxRows : grow)) {
-        const ready = pending
-        pending = begin(batch, spread)
-        if (ready) yield* write(ready)
-      }
+    for (let reading = await next; reading.done !== true; reading = await next) {
+      // Rows that were found go out at once, however long the search for the next ones takes.
+      next = nextOf()
+      yield* write(reading.value)
     }
-    const last = pending
-    pending = null
-    if (last) yield* write(last)
   } finally {
-    await pending?.batch.catch(() => {})
+    await next.then(({ value }) => value?.batch).catch(() => {})
+    await ahead.return(undefined)
   }
 }
 

@@ -1,10 +1,7 @@
 // Pages that are not needed for a list of calls, a trace or a dashboard, in one chunk.
 import { createLazyRoute } from '@tanstack/react-router'
 
-export { AddToQueue } from './annotation-queues/add-to-queue.tsx'
 export { sendKept } from './annotation-queues/outbox.ts'
-export { FeedbackMarked } from './calls/feedback-marked.tsx'
-export { AddToDataset } from './datasets/add-to-dataset.tsx'
 
 import { QueueItem } from './annotation-queues/item.tsx'
 import { QueueOverview } from './annotation-queues/queue.tsx'
@@ -25,10 +22,9 @@ import { Thread } from './threads/thread.tsx'
 import { Threads } from './threads/threads.tsx'
 
 export { ColumnChooser } from './calls/column-chooser.tsx'
-export { DeleteDialog } from './calls/delete-dialog.tsx'
-export { ExportDialog } from './calls/export.tsx'
 export { ExportList } from './calls/export-list.tsx'
 export { Fixes } from './calls/fixes.tsx'
+export { MarkBar } from './calls/mark-bar.tsx'
 export { ValuesOfRow } from './calls/value-menu.tsx'
 export { WhatDiffers } from './calls/what-differs.tsx'
 export { GroupsOfCalls } from './dashboards/groups-of-calls.tsx'

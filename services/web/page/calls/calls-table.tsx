@@ -5,9 +5,9 @@ import { Rows } from '../parts/rows.tsx'
 import type { List } from '../parts/use-list.ts'
 import { scaled } from '../text-scale.ts'
 import type { Columns } from './columns.ts'
-import type { useMarks } from './marking.tsx'
 import { useCallLayout } from './narrow-row.tsx'
 import { CallRow, GhostRow, Head } from './row.tsx'
+import type { Marks } from './use-marks.ts'
 import type { useShown } from './use-shown.ts'
 
 const ghostRows = 30
@@ -16,7 +16,7 @@ type TableProps = {
   projectId: string
   calls: List<Row>
   shown: ReturnType<typeof useShown>
-  marks: ReturnType<typeof useMarks>
+  marks: Marks
   columns: Columns
   /** Columns of the address, which decide the height of narrow rows. */
   cols: string | undefined

@@ -30,12 +30,12 @@ import { CallsTable } from './calls-table.tsx'
 import { keepWidths, placedColumns, readWidths } from './columns.ts'
 import { Chips, refusalOf, UnreadableFilter } from './filter-line.tsx'
 import { Histogram } from './histogram.tsx'
-import { ListBar, ListFoot } from './list-bar.tsx'
+import { ListBar, ListFoot, MarkedBar } from './list-bar.tsx'
 import { ListDialogs, type OpenedDialog } from './list-dialogs.tsx'
-import { MarkBar, useMarks } from './marking.tsx'
 import { Nothing } from './nothing.tsx'
 import { searchingOf, useStoppable } from './searching.tsx'
-import { callsQuestion, countBound, loadedRows } from './use-calls.ts'
+import { allOf, callsQuestion, countBound, loadedRows } from './use-calls.ts'
+import { useMarks } from './use-marks.ts'
 import { useShown } from './use-shown.ts'
 
 /** Opens rows, and remembers the list for the trace's way back and its neighbours. */
@@ -78,15 +78,14 @@ export function Calls() {
   const [widths, setWidths] = useState(readWidths)
   const [valued, setValued] = useState<Row>()
   const query = useMemo(() => parsedList({ q: search.q, view: search.view }), [search.q, search.view])
-  const whole = useMemo(
+  const request = useMemo(
     () => (query.fault ? undefined : listRequest(projectId, search, query.expression, nowS, () => zone)),
     [projectId, search, query, nowS, zone],
   )
-  const { request, ...stoppable } = useStoppable(whole)
+  const stoppable = useStoppable(request)
   const isText = hasText(query.expression)
   const question = JSON.stringify([search.q, search.view, search.range, search.sort])
-  const calls = useList(callsQuestion(request, isText, question))
-  const { at, range } = calls
+  const calls = useList(callsQuestion(request, isText, question, !stoppable.isStopped))
   const counted = calls.isOld ? undefined : calls.total
   const isBounded = isText && counted === countBound
   const refusal = refusalOf(query, calls.error)
@@ -117,7 +116,7 @@ export function Calls() {
     request,
     isOn: search.live === '1' && sort === usualSort && !calls.isFirst,
     newest: calls.rowAt(0),
-    isFree: range.from === 0 && marks.ids.size === 0 && !calls.isLoading,
+    isFree: calls.range.from === 0 && marks.ids.size === 0 && !calls.isLoading && !calls.isPart,
     changes: shown.visible.some(({ status }) => status === 'running') || saysOfTraces(query.expression, query.rows),
     onNew: refresh,
   })
@@ -125,25 +124,25 @@ export function Calls() {
   const { hrefOf, open } = useOpening(projectId, search.tz, () =>
     calls.isKept
       ? { rows: shown.visible, before: 0, total: undefined, ofTraces: false }
-      : { ...loadedRows(client, request, at), total: isBounded ? undefined : counted, ofTraces },
+      : { ...loadedRows(client, request, calls.at), total: isBounded ? undefined : counted, ofTraces },
   )
   useKeys({
     live: () => change({ live: search.live ? undefined : '1' }),
-    mark: () => marks.toggle(at),
-    markRange: () => marks.range(at),
+    mark: () => marks.toggle(calls.at),
+    markRange: () => marks.range(calls.at),
     markAll: () => void marks.all(),
     newTab: () => {
-      const row = calls.rowAt(at)
+      const row = calls.rowAt(calls.at)
       if (row) window.open(hrefOf(row), '_blank', 'noopener')
     },
-    acts: () => setValued(calls.rowAt(at)),
+    acts: () => setValued(calls.rowAt(calls.at)),
     copy: () => {
-      const row = calls.rowAt(at)
+      const row = calls.rowAt(calls.at)
       if (row) void navigator.clipboard.writeText(new URL(hrefOf(row), location.href).href)
     },
   })
 
-  const searching = searchingOf(stoppable, calls.isLate, search.q, isText, callsOf(search.range, zone))
+  const searching = searchingOf(stoppable, calls, search.q, isText, callsOf(search.range, zone))
   const body = () => {
     if (query.fault) return <UnreadableFilter fault={query.fault} isPlaced={refusal === undefined} />
     if (calls.error && calls.count === 0) return <FaultBox error={calls.error} onRetry={calls.refetch} />
@@ -180,11 +179,12 @@ export function Calls() {
         <Histogram
           question={JSON.stringify([projectId, search.q, search.view, search.range])}
           request={request}
+          all={allOf(calls)}
           nowS={nowS}
           looks={looks}
           zone={zone}
           range={search.range}
-          isOn={calls.isDrawn}
+          isOn={calls.isDrawn && !calls.isPart}
           isOld={calls.isOld}
           onRange={(next) => change({ range: next })}
           acts={
@@ -194,7 +194,7 @@ export function Calls() {
           }
         />
       )}
-      <MarkBar
+      <MarkedBar
         projectId={projectId}
         marks={marks}
         search={search}
@@ -204,7 +204,8 @@ export function Calls() {
         onFilter={(q) => change({ q })}
       />
       <Stale ms={calls.staleMs} />
-      {searching ?? body()}
+      {(searching === undefined || calls.isPart) && body()}
+      {searching}
       <ListDialogs
         projectId={projectId}
         search={search}
@@ -228,7 +229,7 @@ export function Calls() {
         }}
       />
       <ListFoot
-        range={range}
+        range={calls.range}
         rows={calls.isFirst ? 0 : calls.count}
         total={isBounded ? null : counted}
         waiting={waiting}

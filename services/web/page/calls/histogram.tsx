@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react'
 import { json } from '../api/client.ts'
 import { boundsOf, type ListRequest } from '../engine/calls-search.ts'
 import { moment } from '../engine/format.ts'
+import type { Row } from '../engine/rows.ts'
 import { rangeOfBuckets } from '../engine/time-axis.ts'
 import { TimeBrush } from '../parts/time-brush.tsx'
 import { useOverTime } from './use-over-time.ts'
@@ -46,6 +47,8 @@ type HistogramProps = {
   /** What of the address decides which rows there are. */
   question: string
   request: ListRequest | undefined
+  /** All rows of the list, where they are here. */
+  all: readonly Row[] | undefined
   range: string | undefined
   nowS: number
   /** How often the list was asked for again. */
@@ -59,13 +62,25 @@ type HistogramProps = {
   acts?: ReactNode
 }
 
-export function Histogram({ question, request, range, nowS, looks, zone, isOn, isOld, onRange, acts }: HistogramProps) {
+export function Histogram({
+  question,
+  request,
+  all,
+  range,
+  nowS,
+  looks,
+  zone,
+  isOn,
+  isOld,
+  onRange,
+  acts,
+}: HistogramProps) {
   const bounds = boundsOf(range ?? '', nowS) ?? {}
   const firstS = useFirstS(request?.project_id ?? '', isOn && bounds.from === undefined, true)
   const startS = bounds.from ?? firstS ?? undefined
   const endS = bounds.to ?? nowS + 1
   const [at, setAt] = useState<number>()
-  const found = useOverTime({ question, request }, { startS, endS, zone }, looks, isOn)
+  const found = useOverTime({ question, request, rows: all }, { startS, endS, zone }, looks, isOn)
   const { buckets } = found
   const [rows, failed] = isOld ? [[], []] : [found.rows, found.failed]
   const most = Math.max(1, ...rows.map((one) => one ?? 0))

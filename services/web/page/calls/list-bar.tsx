@@ -1,5 +1,5 @@
 // Bars above and below the rows of the list of calls: the filter, actions and counters.
-import { lazy } from 'react'
+import { lazy, Suspense } from 'react'
 import { type CallsSearch, callsSearch, type Parsed } from '../engine/calls-search.ts'
 import { count } from '../engine/format.ts'
 import { Bar } from '../parts/bar.tsx'
@@ -11,8 +11,11 @@ import { maxNew } from '../parts/use-live.ts'
 import { ViewsMenu } from '../views/views-menu.tsx'
 import { FilterLine, type Refusal } from './filter-line.tsx'
 import type { OpenedDialog } from './list-dialogs.tsx'
+import type { MarkBarProps } from './mark-bar.tsx'
 
 const Views = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.Views })))
+
+const MarkBar = lazy(() => import('../lazy-routes.tsx').then((module) => ({ default: module.MarkBar })))
 
 type BarProps = {
   projectId: string
@@ -83,6 +86,13 @@ export function ListBar({
     </Bar>
   )
 }
+
+export const MarkedBar = (props: MarkBarProps) =>
+  (props.marks.ids.size > 0 || props.marks.fault !== undefined) && (
+    <Suspense fallback={null}>
+      <MarkBar {...props} />
+    </Suspense>
+  )
 
 type FootProps = {
   range: { from: number; to: number }

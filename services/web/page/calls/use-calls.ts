@@ -19,18 +19,27 @@ export const cellBytes = 262_144
 export const countBound = 10_001
 
 /** @param question the part of the address that decides which rows there are */
-export const callsQuestion = (request: ListRequest | undefined, hasText = false, question = ''): ListQuestion<Row> => ({
+export const callsQuestion = (
+  request: ListRequest | undefined,
+  hasText = false,
+  question = '',
+  isOn = true,
+): ListQuestion<Row> => ({
   key: ['calls', request],
   pages: { by: 'range', size: pageRows },
-  isOn: request !== undefined,
+  isOn: isOn && request !== undefined,
   question,
   keeps: request?.project_id ?? '',
-  read: ({ offset, limit, signal }) => ask('calls', [baseUrl, { ...request, limit, offset }], { signal }),
+  read: ({ offset, limit, ...asking }) => ask('calls', [baseUrl, { ...request, limit, offset }], asking),
   async total(signal) {
     const { sort_by: _, ...rest } = request as ListRequest
     return (await json('calls.query_stats', { ...rest, ...(hasText && { limit: countBound }) }, { signal })).count
   },
 })
+
+/** All rows of a list, where they are here. */
+export const allOf = ({ items, total, isPart, isOld }: List<Row>): readonly Row[] | undefined =>
+  !isPart && !isOld && items?.length === total ? items : undefined
 
 /** All rows of a list that are here and stand together with the row at hand, and how many come before them. */
 export function loadedRows(

@@ -2,8 +2,16 @@
 
 export type ViewRange = { from: number; to: number }
 
-/** An answer: its rows, the number of all where that is known, and by how much it may be behind. */
-export type ListPage<Item> = { rows: readonly Item[]; total?: number; staleMs?: number | undefined }
+/**
+ * An answer: its rows, the number of all where that is known, and by how much it may be behind. While more of its rows
+ * are searched for it is a part.
+ */
+export type ListPage<Item> = {
+  rows: readonly Item[]
+  total?: number
+  staleMs?: number | undefined
+  isPart?: boolean
+}
 
 /** Pages that are read at one time for what is in view. */
 const maxPages = 4
@@ -14,16 +22,21 @@ export function pagesInView({ from, to }: ViewRange, size: number): number[] {
   return Array.from({ length: Math.min(maxPages, last - first + 1) }, (_, n) => first + n)
 }
 
-/** Rows of some pages of a list. Until a page is not full, or rows are counted, there may be a next page. */
+/** Rows of some pages of a list. @param total of all its rows, where it is known */
 export function windowOf<Item>(pages: ReadonlyMap<number, readonly Item[] | undefined>, size: number, total?: number) {
   const read = [...pages].flatMap(([page, rows]) => (rows === undefined ? [] : [{ page, rows: rows.length }]))
   const known = Math.max(0, ...read.map(({ page, rows }) => page * size + rows))
-  const last = read.find(({ rows }) => rows < size)
   return {
     rowAt: (index: number): Item | undefined => pages.get(Math.floor(index / size))?.[index % size],
     known,
-    count: last === undefined ? Math.max(total ?? 0, known) : last.page * size + last.rows,
+    count: total === undefined ? known : Math.max(total, known),
   }
+}
+
+/** The number of all rows, where a page that is whole and not full tells it. */
+export function rowsUpToEnd(pages: ReadonlyMap<number, ListPage<unknown> | undefined>, size: number) {
+  const last = [...pages].find(([, page]) => page !== undefined && !page.isPart && page.rows.length < size)
+  return last && last[0] * size + (last[1]?.rows.length ?? 0)
 }
 
 /** Pages are read as rows come into view (`range`), one by its number (`page`), or further ones when asked (`more`). */

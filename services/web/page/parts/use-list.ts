@@ -1,6 +1,6 @@
 // The one mechanism of lists: all rows, one page, the pages in view or page after page; their total, the row at hand,
 // marks, and asking again. Rows of another question never count as the answer: they stay for a moment, and say so.
-import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useRef, useState } from 'react'
 import {
   hasNextPage,
@@ -12,13 +12,21 @@ import {
   pagesInView,
   rangeMarked,
   rowsOf,
+  rowsUpToEnd,
   toggledMark,
   type ViewRange,
   windowOf,
 } from '../engine/lists.ts'
 
 /** Rows to read: `after` is the last one of the page before. */
-type Cut<Item> = { offset: number; limit: number; after: Item | undefined; signal: AbortSignal }
+type Cut<Item> = {
+  offset: number
+  limit: number
+  after: Item | undefined
+  signal: AbortSignal
+  /** Takes the rows that were found so far. */
+  part(rows: readonly Item[]): void
+}
 
 export type ListQuestion<Item> = {
   key: readonly unknown[]
@@ -90,13 +98,22 @@ export function useMarked(question: string, idAt: (index: number) => string | un
   }
 }
 
+type Fetching = { signal: AbortSignal; client: QueryClient; queryKey: readonly unknown[] }
+
 /** The question of one page. */
 export const listPageQuery = <Item>({ key, read, pages }: ListQuestion<Item>, page: number, after?: Item) => ({
   queryKey: pages === undefined ? key : [...key, page, ...(after === undefined ? [] : [after])],
-  async queryFn({ signal }: { signal: AbortSignal }): Promise<ListPage<Item>> {
+  async queryFn({ signal, client, queryKey }: Fetching): Promise<ListPage<Item>> {
     const { size = 0 } = pages ?? {}
     const cut = pages?.by === 'page' ? pageCut(page, size) : { limit: size, offset: page * size }
-    const answer = await read({ ...cut, after, signal })
+    const part = (rows: readonly Item[]) =>
+      void client.setQueryData<ListPage<Item>>(
+        queryKey,
+        (before) => (before === undefined || before.isPart ? { rows, isPart: true } : undefined),
+        // It is old as it comes: who looks again after the search was given up searches again.
+        { updatedAt: 0 },
+      )
+    const answer = await read({ ...cut, after, signal, part })
     return 'rows' in answer ? answer : { rows: answer }
   },
 })
@@ -130,39 +147,70 @@ type Known<Item> = {
   total: number | undefined
 }
 
-export function useList<Item>(asked: ListQuestion<Item>) {
-  const { key, pages, isOn = true, everyMs = false, keeps } = asked
-  const question = questionText(asked)
-  const place = useListPlace(question, asked.begins)
-  const [further, setFurther] = useOfQuestion(question, 0)
-  const wanted = useAsked(asked, place.range, further)
-  const results = useQueries({
+type Wanted<Item> = { page: number; query: ReturnType<typeof listPageQuery<Item>> }
+type Result<Item> = { data: ListPage<Item> | undefined; error: Error | null }
+
+/** The answers to some pages, together. */
+const answered = <Item>(
+  results: readonly Result<Item>[],
+  wanted: readonly Wanted<Item>[],
+  pages: ListPages | undefined,
+) => ({
+  isAnswered: results.some(({ data }) => data !== undefined),
+  isPart: results.some(({ data }) => data?.isPart === true),
+  isAwaited: results.some(({ data, error }) => data === undefined && error === null),
+  error: results.find(({ error }) => error !== null)?.error ?? null,
+  total:
+    results.find(({ data }) => data?.total !== undefined)?.data?.total ??
+    (pages?.by === 'range'
+      ? rowsUpToEnd(new Map(wanted.map(({ page }, n) => [page, results[n]?.data])), pages.size)
+      : undefined),
+  staleMs: Math.max(0, ...results.map(({ data }) => data?.staleMs ?? 0)),
+})
+
+function usePages<Item>(asked: ListQuestion<Item>, wanted: readonly Wanted<Item>[]) {
+  const { isOn = true, isFixed = false, everyMs = false } = asked
+  return useQueries({
     queries: wanted.map(({ query }) => ({
       ...query,
-      ...(asked.isFixed && { staleTime: Number.POSITIVE_INFINITY }),
+      ...(isFixed && { staleTime: Number.POSITIVE_INFINITY }),
       enabled: isOn,
       refetchInterval: ({ state }: { state: { data?: ListPage<Item> | undefined } }) =>
         typeof everyMs === 'function' ? everyMs(state.data?.rows ?? []) : everyMs,
     })),
   })
-  const isAnswered = results.some(({ data }) => data !== undefined)
-  // The total is asked for once rows are drawn.
-  const isDrawn = useDeferredValue(isAnswered) && isAnswered
-  const counted = useQuery({
+}
+
+/** @param known nothing is counted that the answer tells already */
+const useCounted = <Item>({ key, total }: ListQuestion<Item>, known: number | undefined, isOn: boolean) =>
+  useQuery({
     queryKey: [...key, 'total'],
-    queryFn: ({ signal }) => asked.total?.(signal) ?? 0,
-    enabled: isOn && asked.total !== undefined && isDrawn,
+    queryFn: ({ signal }) => total?.(signal) ?? 0,
+    enabled: isOn && total !== undefined && known === undefined,
   })
-  const total = counted.data ?? results.find(({ data }) => data?.total !== undefined)?.data?.total
+
+export function useList<Item>(asked: ListQuestion<Item>) {
+  const { pages, isOn = true, keeps } = asked
+  const question = questionText(asked)
+  const place = useListPlace(question, asked.begins)
+  const [further, setFurther] = useOfQuestion(question, 0)
+  const wanted = useAsked(asked, place.range, further)
+  const results = usePages(asked, wanted)
+  const { isAnswered, isPart, isAwaited, error, staleMs, ...said } = answered(results, wanted, pages)
+  // The total is asked for once rows are drawn, and all of them are found.
+  const isDrawn = useDeferredValue(isAnswered) && isAnswered
+  const counted = useCounted(asked, said.total, isOn && isDrawn && !isPart)
+  const total = said.total ?? counted.data
   const read = results.map(({ data }) => data?.rows)
   const items = rowsOf(read, pages)
+  const last = read.findLast((rows) => rows !== undefined)?.length ?? 0
   const { rowAt, known, count } =
     pages?.by === 'range'
       ? windowOf(new Map(wanted.map(({ page }, n) => [page, read[n]])), pages.size, total)
       : windowOf(new Map([[0, items]]), items.length + 1)
-  const isLoading = isOn && results.some(({ data, error }) => data === undefined && error === null)
+  const isLoading = isOn && isAwaited
   const isFirst = isLoading && known === 0 && total === undefined
-  const isLate = useLate(isFirst, question)
+  const isLate = useLate(isFirst || isPart, question)
   const before = useRef<KeptRows<Known<Item>> | undefined>(undefined)
   const kept = isFirst ? keptRows(before.current, { scope: keeps, question }, isLate) : undefined
   const now: Known<Item> = { items: isAnswered ? items : undefined, rowAt, count, total }
@@ -176,23 +224,25 @@ export function useList<Item>(asked: ListQuestion<Item>) {
     isOld: isFirst,
     /** There is nothing to show yet. */
     isFirst: isBlank,
-    /** For so long that it is worth saying. */
-    isLate: isBlank && isLate,
+    /** It is searched for, or for more of it, for so long that it is worth saying. */
+    isLate: isLate && kept === undefined,
+    /** More rows of the answer are searched for, or were until that was stopped. */
+    isPart,
     /** The rows are of the question before. */
     isKept: kept !== undefined,
     /** That was another one: these rows may be none of the answer. */
     isOfOther: kept !== undefined && kept.question !== question,
     isLoading,
     isDrawn,
-    error: results.find(({ error }) => error !== null)?.error ?? null,
-    staleMs: Math.max(0, ...results.map(({ data }) => data?.staleMs ?? 0)),
+    error,
+    staleMs,
     page: pageOf(pages),
     size: pages?.size ?? items.length,
-    hasNext: hasNextPage(read.findLast((rows) => rows !== undefined)?.length ?? 0, pages, total),
+    hasNext: hasNextPage(last, pages, total),
     more: () => setFurther(further + 1),
     refetch() {
       for (const { refetch } of results) void refetch()
-      if (asked.total !== undefined) void counted.refetch()
+      if (asked.total !== undefined && said.total === undefined) void counted.refetch()
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Methods, Told } from './main.ts'
 import workerUrl from './main.ts?worker&url'
 
 type Waiting = {
+  part: ((part: unknown) => void) | undefined
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -35,6 +36,7 @@ function started(): Worker {
   worker.addEventListener('message', ({ data }: MessageEvent<Told>) => {
     const one = waiting.get(data.id)
     if (one === undefined) return
+    if ('part' in data) return one.part?.(data.part)
     waiting.delete(data.id)
     if ('value' in data) one.resolve(data.value)
     else if ('fault' in data) one.reject(new ApiFault(data.fault))
@@ -48,18 +50,19 @@ function started(): Worker {
   return worker
 }
 
-export type Asking = { signal?: AbortSignal | undefined }
+/** @property part takes what is there of an answer that takes long */
+export type Asking = { signal?: AbortSignal | undefined; part?: ((part: never) => void) | undefined }
 
 /** Runs a method of the worker; what it fetches is given up with the signal. */
 export function ask<Name extends keyof Methods>(
   method: Name,
   args: Rest<Methods[Name]>,
-  { signal }: Asking = {},
+  { signal, part }: Asking = {},
 ): Promise<Answer<Methods[Name]>> {
   const id = ++last
   const target = started()
   return new Promise((resolve, reject) => {
-    waiting.set(id, { resolve: resolve as (value: unknown) => void, reject })
+    waiting.set(id, { part: part as Waiting['part'], resolve: resolve as Waiting['resolve'], reject })
     signal?.addEventListener('abort', () => {
       if (!waiting.delete(id)) return
       target.postMessage({ id, abort: true })

@@ -33,7 +33,8 @@ export type Opened = {
   hasUsage: boolean
 } | null
 
-type Context = { signal: AbortSignal }
+/** @property part tells what is there of an answer that takes long */
+type Context = { signal: AbortSignal; part(value: unknown): void }
 
 /** Bytes of inputs, and of output, up to which messages are looked for. */
 const maxConversation = 2 ** 21
@@ -62,6 +63,25 @@ async function lines(
   const response = await send(base, name, body, { signal })
   await eachLine(response, use)
   return staleMsOf(response)
+}
+
+/** Most answers are whole before their first part would be told. */
+const partMs = { first: 100, next: 1_000 }
+
+/** Tells what is there a moment after it came, and then once a second at most. */
+function tellLater(tell: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let waitMs = partMs.first
+  return {
+    later() {
+      timer ??= setTimeout(() => {
+        timer = undefined
+        waitMs = partMs.next
+        tell()
+      }, waitMs)
+    },
+    end: () => clearTimeout(timer),
+  }
 }
 
 /** Instructions that the conventions keep apart from the messages; a text names the provider. */
@@ -102,11 +122,20 @@ function shortMembers(members: ReadonlyMap<string, documents.NodeRef>, without: 
 }
 
 const methods = {
-  async calls({ signal }: Context, base: string, body: Record<string, unknown>): Promise<CallsAnswer> {
+  /** Rows that a long search has found so far are told as parts. */
+  async calls({ signal, part }: Context, base: string, body: Record<string, unknown>): Promise<CallsAnswer> {
     const rows: Row[] = []
     const asked = { ...body, columns: lightColumns, include_costs: true, include_storage_size: true }
-    const staleMs = await lines(base, 'calls.stream_query', asked, signal, (record) => rows.push(rowOf(record)))
-    return { rows, staleMs }
+    const told = tellLater(() => part(rows))
+    try {
+      const staleMs = await lines(base, 'calls.stream_query', asked, signal, (record) => {
+        rows.push(rowOf(record))
+        told.later()
+      })
+      return { rows, staleMs }
+    } finally {
+      told.end()
+    }
   },
 
   async ids({ signal }: Context, base: string, body: Record<string, unknown>): Promise<string[]> {
@@ -206,7 +235,12 @@ const methods = {
 
 export type Methods = typeof methods
 export type Asked = { id: number; method: keyof Methods; args: unknown[] } | { id: number; abort: true }
-export type Told = { id: number } & ({ value: unknown } | { fault: FaultValues } | { error: string })
+export type Told = { id: number } & (
+  | { part: unknown }
+  | { value: unknown }
+  | { fault: FaultValues }
+  | { error: string }
+)
 
 const running = new Map<number, AbortController>()
 const post = (told: Told): void => self.postMessage(told)
@@ -215,7 +249,7 @@ async function run(id: number, method: keyof Methods, args: unknown[]): Promise<
   const controller = new AbortController()
   running.set(id, controller)
   try {
-    const context: Context = { signal: controller.signal }
+    const context: Context = { signal: controller.signal, part: (part) => post({ id, part }) }
     const work = methods[method] as (context: Context, ...rest: unknown[]) => Promise<unknown>
     post({ id, value: await work(context, ...args) })
   } catch (error) {
