@@ -6,7 +6,7 @@ WHERE (project_id = {v0:String}) AND ((position > ({v1:Array(UInt64)}[indexOf({v
 GROUP BY minute
 SETTINGS max_threads = 1
 
--- whether minutes know usage by model alone (call-stats.minutes-by-model)
+-- whether minutes know calls or usage not by op and user (call-stats.minutes-without-ops)
 -- {"v0":"ent/proj","v1":60,"v2":60,"v3":7200}
 SELECT max(usage_is_by_model OR (length(usage_op) != length(usage_model)) OR ((calls > 0) AND empty(call_op)))
 FROM callhouse.call_stats

@@ -8,7 +8,7 @@ import { tokenSums } from '../../services/query/call-stats/costs.ts'
 import { callMetrics, usageMetrics } from '../../services/query/call-stats/metrics.ts'
 import {
   dirtyStatsQuery,
-  minutesByModelQuery,
+  minutesWithoutOpsQuery,
   rolledCallsQuery,
   rolledUsageQuery,
   splitTime,
@@ -96,8 +96,8 @@ const anywhere = { projectId, range: everything, index: null, keys: null }
 const queries: [about: string, query: Query][] = [
   ['minutes that lag', dirtyStatsQuery(projectId, { fromUs: 1_000_000, beforeUs: 2_000_000 }, [])],
   [
-    'whether minutes know usage by model alone',
-    minutesByModelQuery(projectId, splitTime(1_000_000, 7_200_000_000, [])),
+    'whether minutes know calls or usage not by op and user',
+    minutesWithoutOpsQuery(projectId, splitTime(1_000_000, 7_200_000_000, [])),
   ],
   ['what the usage of calls has', usageFactsQuery(projectId, splitTime(1_000_000, 7_200_000_000, []))],
   ['traces of calls', tracesOfQuery(projectId, ['a', 'b'])],

@@ -2,7 +2,7 @@
 import type { Query } from '../../core/store/store.ts'
 import {
   anyUsage,
-  areMinutesByModel,
+  doMinutesLackOps,
   readIsBilled,
   readSplit,
   readUsageFacts,
@@ -105,14 +105,14 @@ export async function readKnown(asked: AskedGroups, times: Times, kinds: Readonl
     readsUsage(kinds) || isByOp ? readUsageFacts(source, split) : anyUsage,
   ])
   // The minutes of an hour with more ops and users than it tells apart may each have few enough.
-  const isByMinute = isByOp && facts.isByModel
+  const isByMinute = isByOp && facts.lacksOps
   return {
     split,
     facts,
     areBilled,
     priceChangesUs,
     isByMinute,
-    hasGroups: mayMerge && !(isByMinute && (await areMinutesByModel(source, split))),
+    hasGroups: mayMerge && !(isByMinute && (await doMinutesLackOps(source, split))),
   }
 }
 

@@ -130,8 +130,8 @@ export type UsageFacts = {
   billed: boolean
   /** Usage of spans that are no roots. */
   spans: boolean
-  /** Whether statistics know them by model alone, of some bucket: not by op and user. */
-  isByModel: boolean
+  /** Whether of some bucket statistics tell calls or usage not by op and user. */
+  lacksOps: boolean
 }
 
 export const anyUsage: UsageFacts = {
@@ -139,10 +139,10 @@ export const anyUsage: UsageFacts = {
   any: true,
   billed: true,
   spans: true,
-  isByModel: true,
+  lacksOps: true,
 }
 
-const knowsModelOnly = sql`usage_is_by_model OR length(usage_op) != length(usage_model) OR (calls > 0 AND empty(call_op))`
+const isWithoutOps = sql`usage_is_by_model OR length(usage_op) != length(usage_model) OR (calls > 0 AND empty(call_op))`
 
 /** Facts about usage. Where something is taken off, a count is below zero. */
 export const usageFactsQuery = (projectId: ProjectId, { whole, live }: Split): Query =>
@@ -158,7 +158,7 @@ export const usageFactsQuery = (projectId: ProjectId, { whole, live }: Split): Q
     SELECT live.1, live.2, max(notEmpty(usage_model)),
       max(arrayExists(n -> n < 0, usage_input_min) OR arrayExists(n -> n != 0, arrayConcat(${billed}))),
       max(root = 0 AND has(usage_top, 1)),
-      max(${knowsModelOnly}) ${project.from('call_stats', { final: true, where })} ${asNumbers}`
+      max(${isWithoutOps}) ${project.from('call_stats', { final: true, where })} ${asNumbers}`
   })
 
 /** Statistics may be hidden earlier than the calls. */
@@ -171,22 +171,22 @@ function isHidden(projectId: ProjectId, { whole }: Split): boolean {
 export async function readUsageFacts({ store, projectId, options }: Source, split: Split): Promise<UsageFacts> {
   if (isHidden(projectId, split)) return anyUsage
   const [row = []] = await readTuples<number[]>(store, usageFactsQuery(projectId, split), options)
-  const [calls = true, usage = true, any = true, billed = true, spans = true, isByModel = true] = row.map(
+  const [calls = true, usage = true, any = true, billed = true, spans = true, lacksOps = true] = row.map(
     (fact) => fact > 0,
   )
-  return { live: { calls, usage }, any, billed, spans, isByModel }
+  return { live: { calls, usage }, any, billed, spans, lacksOps }
 }
 
-/** Whether any minute tells its calls by model alone: it has fewer ops and users than its hour. */
-export const minutesByModelQuery = (projectId: ProjectId, { whole }: Split): Query =>
-  projectQuery('call-stats.minutes-by-model', projectId, (project) => {
+/** Whether any minute tells its calls or usage not by op and user: it has fewer of these than its hour. */
+export const minutesWithoutOpsQuery = (projectId: ProjectId, { whole }: Split): Query =>
+  projectQuery('call-stats.minutes-without-ops', projectId, (project) => {
     const where = bucketConditions(whole, false)
-    return sql`SELECT max(${knowsModelOnly}) ${project.from('call_stats', { final: true, where })} ${asNumbers}`
+    return sql`SELECT max(${isWithoutOps}) ${project.from('call_stats', { final: true, where })} ${asNumbers}`
   })
 
-export async function areMinutesByModel({ store, projectId, options }: Source, split: Split): Promise<boolean> {
+export async function doMinutesLackOps({ store, projectId, options }: Source, split: Split): Promise<boolean> {
   if (isHidden(projectId, split)) return true
-  const rows = await readTuples<[number]>(store, minutesByModelQuery(projectId, split), options)
+  const rows = await readTuples<[number]>(store, minutesWithoutOpsQuery(projectId, split), options)
   return rows.some(([found]) => found > 0)
 }
 
