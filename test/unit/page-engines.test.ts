@@ -233,7 +233,8 @@ describe('text', () => {
 
   it('rounds no money to nothing and keeps three digits of times', () => {
     expect([money(0.0000123), money(0), money(1.2345)]).toEqual(['$0.0000123', '$0', '$1.23'])
-    expect([0.00000999, 0.00001, 0].map(columnMoney)).toEqual(['<$0.00001', '$0.0000100', '$0'])
+    const column = [0.00000999, 0.00001, 0.0000862, 0.000126, 0, null].map(columnMoney)
+    expect(column).toEqual(['<$0.00001', '$0.000010', '$0.000086', '$0.000126', '$0', '–'])
     expect([duration(0.812), duration(1240), duration(75_000)]).toEqual(['812 µs', '1.24 s', '75.0 s'])
   })
 

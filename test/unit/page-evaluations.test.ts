@@ -152,7 +152,10 @@ it('rows that failed say why, and count in the means of what they lack', () => {
   expect(failed.map(({ error }) => error)).toEqual(['refused', 'quality: judge broke'])
   const rows = [...failed, scored(true), scored(true)]
   expect(distributionOf('quality', rows)).toMatchObject({ mean: 0.5, count: 2, failed: 2 })
-  expect(distributionOf('other', rows)).toMatchObject({ mean: 0.5, count: 1, failed: 1 })
+  expect(distributionOf('other', rows)).toMatchObject({ mean: 0.5, count: 1, failed: 1, over: 2 })
+  // What the run itself has summed up is the mean wherever the run is shown.
+  expect(distributionOf('quality', rows, 1)).toMatchObject({ mean: 1, count: 2, failed: 2, over: 2 })
+  expect(distributionOf('quality', rows, 0.5)).toMatchObject({ mean: 0.5, over: 4 })
 })
 
 describe('a comparison', () => {

@@ -1,6 +1,6 @@
 // Cells of a row that say what was used: by the call itself, or by the whole trace that the row stands for.
 import type { ReactNode } from 'react'
-import { count, duration, plural, tokens } from '../engine/format.ts'
+import { columnMoney, count, duration, plural, tokens } from '../engine/format.ts'
 import type { Row } from '../engine/rows.ts'
 import type { Totals, TotalsOfRow } from '../engine/trace-totals.ts'
 import { costText, costTitle, type PricedCost } from '../engine/unpriced.ts'
@@ -41,7 +41,7 @@ const TokensText = ({ tokensIn, tokensOut, href }: Pick<Row, 'tokensIn' | 'token
 )
 const CostText = ({ href, ...of }: PricedCost & { href: string }) => (
   <LinkedCell href={href} className="num second" title={costTitle(of)}>
-    {of.cost === null ? <None /> : costText(of)}{' '}
+    {of.cost === null ? <None /> : costText(of, columnMoney)}{' '}
   </LinkedCell>
 )
 

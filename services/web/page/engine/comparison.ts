@@ -1,5 +1,5 @@
 // Up to five evaluation runs side by side: rows matched by their examples, changes against the first run, worst first.
-import { type RunRow, scoreNames } from './evaluation-rows.ts'
+import { isSameMean, type RunRow, scoreNames } from './evaluation-rows.ts'
 import { plural } from './format.ts'
 
 /** The results of one run for one example: its trials combined. */
@@ -179,8 +179,7 @@ export function changeOf(
 export function rowsText({ rows, count, scored, mean, meanScored }: MetricHead, shown: number | null): string {
   const all = plural(rows, 'row')
   if (scored === rows) return all
-  const isOf = (value: number | null): boolean =>
-    value !== null && shown !== null && Math.abs(value - shown) <= 1e-6 * Math.max(1, Math.abs(shown))
+  const isOf = (value: number | null): boolean => value !== null && shown !== null && isSameMean(value, shown)
   const countFailed = isOf(mean) && !isOf(meanScored)
   return `${scored} of ${all} scored${countFailed ? `, ${count - scored} failed as 0` : ''}`
 }

@@ -235,9 +235,11 @@ export type Distribution = {
   name: string
   isTruth: boolean
   count: number
-  /** Rows that failed and have no such score: they count in the mean. */
+  /** Rows that failed and have no such score. */
   failed: number
   mean: number
+  /** Rows that count in the mean: those with a score, and those that failed, as 0, unless the run leaves these out. */
+  over: number
   min: number
   max: number
   quartiles: [number, number, number]
@@ -261,9 +263,15 @@ function quantile(sorted: readonly number[], share: number): number {
   return below + ((sorted[Math.ceil(at)] as number) - below) * (at - Math.floor(at))
 }
 
+/** Whether two means are the same, but for how they were added up. */
+export const isSameMean = (one: number, other: number): boolean =>
+  Math.abs(one - other) <= 1e-6 * Math.max(1, Math.abs(other))
+
+/** @param reported the mean as the run has summed it up: it is shown wherever the run is */
 export function distributionOf(
   name: string,
   rows: readonly Pick<RunRow, 'scores' | 'error'>[],
+  reported?: number,
 ): Distribution | undefined {
   const found = rows.flatMap(({ scores }) => scores.get(name) ?? [])
   if (found.length === 0) return undefined
@@ -276,6 +284,9 @@ export function distributionOf(
     const bin = isTruth ? value : binOf(value, range)
     bins[bin] = (bins[bin] ?? 0) + 1
   }
+  const sum = sorted.reduce((all, value) => all + value, 0)
+  const all = sorted.length + failed
+  const mean = reported ?? sum / all
   return {
     name,
     isTruth,
@@ -283,7 +294,8 @@ export function distributionOf(
     failed,
     ...range,
     bins,
-    mean: sorted.reduce((sum, value) => sum + value, 0) / (sorted.length + failed),
+    mean,
+    over: isSameMean(sum / all, mean) ? all : sorted.length,
     quartiles: [quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)],
   }
 }

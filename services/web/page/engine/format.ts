@@ -29,8 +29,12 @@ export function money(amount: number | null): string {
   return `$${text.includes('e') ? Number(text).toFixed(12).replace(/0+$/, '') : text}`
 }
 
-/** Money in columns: an amount that is too small for their digits is shown as less. */
-export const columnMoney = (amount: number): string => (amount > 0 && amount < 0.00001 ? '<$0.00001' : money(amount))
+/** Money in columns, of nine letters below $1: the smaller it is the fewer digits it has; of what is too small is said so. */
+export function columnMoney(amount: number | null): string {
+  if (amount !== null && amount > 0 && amount < 0.0001)
+    return amount < 0.00001 ? '<$0.00001' : `$${amount.toPrecision(2)}`
+  return money(amount)
+}
 
 /** Small numbers without the formats of the browser, whose first use takes long. */
 export const count = (value: number): string =>

@@ -15,9 +15,9 @@ export const costsExclude = (models: readonly string[], when = ''): string =>
 /** `unpriced`: models whose tokens are not in the cost; absent where it has all. */
 export type PricedCost = { cost: number | null; unpriced?: readonly string[] | undefined }
 
-/** A cost as rows show it; `+` stands behind one that lacks something. */
-export const costText = ({ cost, unpriced = [] }: PricedCost): string =>
-  cost !== null && unpriced.length > 0 ? `${money(cost)}+` : money(cost)
+/** A cost as it is shown; `+` stands behind one that lacks something. */
+export const costText = ({ cost, unpriced = [] }: PricedCost, shown = money): string =>
+  cost !== null && unpriced.length > 0 ? `${shown(cost)}+` : shown(cost)
 
 /** The exact cost, and what it lacks; '' where neither is known. */
 export const costTitle = ({ cost, unpriced = [] }: PricedCost): string =>

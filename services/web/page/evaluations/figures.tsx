@@ -92,9 +92,9 @@ export function Bins({ of, chosen, onChoose }: BinsProps) {
       </div>
       <p className="dim">
         {of.isTruth
-          ? `${of.bins[1]} of ${of.count + of.failed} true`
+          ? `${of.bins[1]} of ${of.over} true`
           : `quartiles ${of.quartiles.map(figure).join(' · ')}, ${plural(of.count, 'row')}`}
-        {of.failed > 0 && `, ${of.failed} failed`}
+        {of.failed > 0 && `, ${of.failed} failed${of.over > of.count ? ' as 0' : ''}`}
       </p>
     </figure>
   )

@@ -7,6 +7,7 @@ import {
   binOf,
   type Distribution,
   distributionOf,
+  meanReported,
   objectRefOf,
   type RunHead,
   type RunRow,
@@ -125,7 +126,7 @@ export function EvaluationRun() {
   const rows = useRunRows(projectId, runId, head?.status === 'running')
   const all = rows.items ?? []
   const names = scoreNames(all)
-  const distributions = names.flatMap((name) => distributionOf(name, all) ?? [])
+  const distributions = names.flatMap((name) => distributionOf(name, all, meanReported(head, name)) ?? [])
   const chosen = distributions.find(({ name }) => name === search.score)
   const bin = search.bin === undefined ? undefined : Number(search.bin)
   const shown = all.filter((row) => matches(row, chosen, bin) && (search.show !== 'errors' || row.error !== null))

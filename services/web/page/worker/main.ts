@@ -66,17 +66,18 @@ async function lines(
 }
 
 /** Most answers are whole before their first part would be told. */
-const partMs = { first: 100, next: 1_000 }
+const firstPartMs = 100
+const maxPartMs = 1_000
 
-/** Tells what is there a moment after it came, and then once a second at most. */
+/** Tells what is there a moment after it came, then less and less often. */
 function tellLater(tell: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let waitMs = partMs.first
+  let waitMs = firstPartMs
   return {
     later() {
       timer ??= setTimeout(() => {
         timer = undefined
-        waitMs = partMs.next
+        waitMs = Math.min(2 * waitMs, maxPartMs)
         tell()
       }, waitMs)
     },
