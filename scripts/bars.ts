@@ -1,5 +1,6 @@
 // `npm run bars [name]`: runs the bars of test/bars one after the other, each alone, and holds what they measured against
-// scripts/bench/bounds.ts. For a machine that does nothing else meanwhile.
+// scripts/bench/bounds.ts. For a machine that does nothing else meanwhile. `page` is run by its name alone: a bench of a
+// quarter of an hour with limits of its own.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,6 +9,7 @@ import { barsTable, chosenBars, judgeBars, type Measured } from './bench/bars-re
 import { bounds } from './bench/bounds.ts'
 
 const root = join(import.meta.dirname, '..')
+const benches: Readonly<Record<string, readonly string[]>> = { page: ['page', '5000000', '3'] }
 const suffix = '.test.ts'
 
 /** @returns whether the bar ended well; prints what it said where it did not */
@@ -41,7 +43,7 @@ function bars(name: string | undefined): string[] {
     .filter((file) => file.endsWith(suffix))
     .map((file) => file.slice(0, -suffix.length))
     .sort()
-  const ran = chosenBars(known, name)
+  const ran = chosenBars(known, name, Object.keys(benches))
   const folder = mkdtempSync(join(tmpdir(), 'callhouse-bars-'))
   try {
     const file = join(folder, 'figures.jsonl')
@@ -54,11 +56,21 @@ function bars(name: string | undefined): string[] {
   }
 }
 
-let faults: string[]
-try {
-  faults = bars(process.argv[2])
-} catch (error) {
-  faults = [error instanceof Error ? error.message : String(error)]
+function runBars(name: string | undefined): void {
+  let faults: string[]
+  try {
+    faults = bars(name)
+  } catch (error) {
+    faults = [error instanceof Error ? error.message : String(error)]
+  }
+  for (const fault of faults) process.stderr.write(`${fault}\n`)
+  if (faults.length > 0) process.exitCode = 1
 }
-for (const fault of faults) process.stderr.write(`${fault}\n`)
-if (faults.length > 0) process.exitCode = 1
+
+const [name] = process.argv.slice(2)
+const bench = benches[name ?? '']
+if (bench === undefined) runBars(name)
+else {
+  const args = [join(root, 'scripts/bench/main.ts'), ...bench]
+  process.exitCode = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1
+}

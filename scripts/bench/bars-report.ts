@@ -19,10 +19,14 @@ export type BarsReport = { rows: string[][]; faults: string[] }
 const digits = (value: number): string => String(Number(value.toPrecision(3)))
 const barOf = (figure: string): string => figure.slice(0, figure.indexOf('/'))
 
-/** The bars to run. @param name one of them; absent: all @throws Error with the known names */
-export function chosenBars(known: readonly string[], name: string | undefined): readonly string[] {
+/** The bars to run. @param name one of them; absent: all @param others names that are told, too @throws Error with all names */
+export function chosenBars(
+  known: readonly string[],
+  name: string | undefined,
+  others: readonly string[] = [],
+): readonly string[] {
   if (name === undefined) return known
-  if (!known.includes(name)) throw new Error(`there is no bar ${name}; there are ${known.join(', ')}`)
+  if (!known.includes(name)) throw new Error(`there is no bar ${name}; there are ${[...known, ...others].join(', ')}`)
   return [name]
 }
 

@@ -121,6 +121,8 @@ async function traceFigures(
 const operations = ['answer', 'search', 'rank', 'summarize', 'check']
 const models = ['gpt-4o', 'gpt-4o-mini', 'claude-sonnet-4-5']
 const rareWord = 'woodpecker'
+/** A server that refuses calls for longer takes none any more. */
+const refusedS = 300
 
 /** Sends calls in batches: five million calls do not fit into memory at once. */
 async function sendCalls(world: World, calls: number, id: string): Promise<void> {
@@ -140,7 +142,10 @@ async function sendCalls(world: World, calls: number, id: string): Promise<void>
   for (let from = 0; from < calls; from += 20_000) {
     const some = Array.from({ length: Math.min(20_000, calls - from) }, (_, n) => one(from + n))
     // A server that has much to apply takes them a little later.
-    while (!(await isSent(world, some))) await new Promise((resolve) => setTimeout(resolve, 500))
+    for (let tries = 0; !(await isSent(world, some)); tries++) {
+      if (tries > 2 * refusedS) throw new Error(`the server took no calls for ${refusedS} s`)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
   }
 }
 

@@ -71,4 +71,5 @@ it('all bars are run, or the one that is named', () => {
   expect(chosenBars(run.known, undefined)).toEqual(['memory', 'speed'])
   expect(chosenBars(run.known, 'speed')).toEqual(['speed'])
   expect(() => chosenBars(run.known, 'sped')).toThrow('there is no bar sped; there are memory, speed')
+  expect(() => chosenBars(run.known, 'sped', ['page'])).toThrow('there are memory, speed, page')
 })
