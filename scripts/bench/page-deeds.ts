@@ -1,7 +1,7 @@
 // Measures a reader's actions in the page: filters, interactions, frames of scrolling, memory, and rest.
 import type { CDPSession, Page } from 'playwright-core'
 import type { World } from '../../test/browser/world.ts'
-import { type Figure, longTasks, openedPage, untilOpened, untilShown } from './page-timing.ts'
+import { type Figure, longTasks, openedPage, untilOpened, untilQuiet, untilShown } from './page-timing.ts'
 import { median, quantile } from './process.ts'
 
 /** @param id of a call of the list */
@@ -130,7 +130,7 @@ export async function restFigures(world: World): Promise<Figure[]> {
   await page.addInitScript(noteTimers)
   await page.goto(`${world.url}/p/${world.project}/calls`)
   await page.locator('.row .name').first().waitFor()
-  await page.waitForLoadState('networkidle')
+  await untilQuiet(page)
   let asked = 0
   page.on('request', () => asked++)
   const rest = async (where: string): Promise<Figure[]> => {

@@ -1,6 +1,6 @@
 // A payload of 10 MB in the reader: opened, a container of 100,000 members expanded, all of it searched.
 import { call, newId, newTrace, type World } from '../../test/browser/world.ts'
-import { type Figure, longTasks, openedPage, stands, untilOpened, untilShown } from './page-timing.ts'
+import { type Figure, longTasks, openedPage, stands, untilOpened, untilQuiet, untilShown } from './page-timing.ts'
 import { median } from './process.ts'
 
 export async function jsonFigures(world: World, times: number): Promise<Figure[]> {
@@ -16,7 +16,7 @@ export async function jsonFigures(world: World, times: number): Promise<Figure[]
   const tree = `document.querySelector('[role=tree][aria-label=Input]')`
   for (let round = 0; round < times; round++) {
     opening.push(await untilOpened(page, `${world.url}/p/${world.project}/calls/${id}`, stands('.json .node .key')))
-    await page.waitForLoadState('networkidle')
+    await untilQuiet(page)
     const long = await longTasks(page, async () => {
       const twist = page.getByRole('tree', { name: 'Input' }).locator('.twist').first()
       expanding.push(await untilShown(page, () => twist.click(), `${tree}?.querySelectorAll('.node').length > 10`))

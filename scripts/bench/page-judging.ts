@@ -70,7 +70,7 @@ async function queueFigure(world: World): Promise<Figure> {
   await askServer(target, `/annotation_queues/${queue?.id}/items`, added)
   const { page, context } = await openedPage(world)
   await page.goto(`${world.url}/p/${world.project}/queues/${queue?.id}`)
-  await page.getByRole('button', { name: /^(?:Begin|Start|Go on)/ }).click()
+  await page.getByRole('button', { name: 'Continue labeling' }).click()
   const payload = `document.querySelector('.labelling .shown .node')`
   await page.locator('.labelling .shown .node').first().waitFor()
   const took: number[] = []

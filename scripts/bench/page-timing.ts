@@ -50,6 +50,19 @@ export async function untilOpened(page: Page, url: string, ready: string): Promi
   return page.evaluate<number>(name)
 }
 
+/**
+ * Resolves once the page has loaded nothing for half a second. Playwright's `networkidle` also waits for requests of a
+ * worker that went with its page.
+ */
+export const untilQuiet = (page: Page): Promise<void> =>
+  page.evaluate<void>(`new Promise((done) => {
+    let timer = setTimeout(done, 500)
+    new PerformanceObserver(() => {
+      clearTimeout(timer)
+      timer = setTimeout(done, 500)
+    }).observe({ type: 'resource' })
+  })`)
+
 export const stands = (selector: string): string => `document.querySelector(${JSON.stringify(selector)}) !== null`
 
 /**
