@@ -110,6 +110,22 @@ describe('calls by their filter', () => {
     expect(await page.getByRole('button', { name: 'Traces' }).getAttribute('aria-pressed')).toBe('true')
   })
 
+  it('are searched for after Escape, or the line is left with what was asked for', async () => {
+    await go(`${home}?view=all`)
+    await page.locator('.row .name').first().waitFor()
+    const line = page.getByRole('combobox', { name: 'Filter calls' })
+    await line.fill('nowhere-at-all')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Enter')
+    await page.waitForURL((to) => to.searchParams.get('q') === 'nowhere-at-all')
+    await page.getByRole('button', { name: 'Search names' }).waitFor()
+    await line.fill('nowhere-else')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await expectSoon(() => line.inputValue()).toBe('nowhere-at-all')
+    expect(await page.evaluate(`document.activeElement?.getAttribute('role')`)).not.toBe('combobox')
+  })
+
   it('of a day are those of the zone that the page shows times in, in the line and in the range menu', async () => {
     const day = Date.parse('2026-01-04T15:00Z')
     const listed = here.context.waitForEvent('request', (request) => request.url().endsWith('/calls/stream_query'))

@@ -109,6 +109,10 @@ it('keeps what it found when it is cancelled, says that there may be more, and c
   await here.page.getByText('There may be more matching calls').waitFor()
   await expectSoon(() => givenUp).toBe(1)
   expect(await names()).toEqual(['call 3'])
+  // All rows are those that show.
+  await here.page.keyboard.press('Control+a')
+  await here.page.getByText('1 marked').waitFor()
+  await here.page.getByRole('button', { name: 'Clear', exact: true }).click()
   await here.page.getByRole('button', { name: 'Search again' }).click()
   await expectSoon(() => ends.length).toBe(2)
   ends[1]?.resolve('rest')

@@ -212,7 +212,7 @@ describe('a comparison', () => {
     expect(shown(run(1, 1, 1, 1, 1), failed)?.value).toBeCloseTo(-0.2)
     expect(distributionOf('score', failed)?.mean).toBeCloseTo(0.8)
     // Unless the run leaves it out.
-    expect(changeOf(headIn(run(1, 1, 1, 1, 1), failed), 1, 1)?.why).toBe('means count other rows')
+    expect(changeOf(headIn(run(1, 1, 1, 1, 1), failed), 1, 1)?.why).toBe('the runs leave out different rows')
     expect(changeOf(headIn(run(1), run(0)), 0.5, 0.75)?.value).toBe(0.25)
     expect(changeOf(headIn(run(1), run(0)), null, 0.75)).toBeUndefined()
   })

@@ -5,6 +5,7 @@ import { isLonger, outcomeOf, outcomeWith, type Totals } from '../../services/we
 const totals = (more: Partial<Totals>): Totals => ({
   errors: 0,
   spans: 5,
+  is_running: false,
   duration_ms: 2_000,
   input_tokens: 0,
   output_tokens: 0,

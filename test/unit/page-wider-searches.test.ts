@@ -1,6 +1,6 @@
 // Searches that a list without rows offers: wider ones than the one that found nothing.
 import { expect, it } from 'vitest'
-import type { CallsSearch } from '../../services/web/page/engine/calls-search.ts'
+import { type CallsSearch, parsedList } from '../../services/web/page/engine/calls-search.ts'
 import { widerSearches } from '../../services/web/page/engine/wider-searches.ts'
 
 const namesOf = (search: CallsSearch) => widerSearches(search).map(([name]) => name)
@@ -25,6 +25,15 @@ it('may mean the end user by the user, as whole words', () => {
     { q: meant, view: 'all' },
   ])
   expect(namesOf({ q: 'status:error', view: 'all' })).toEqual(['Clear filter'])
+})
+
+it('may mean a name by a word', () => {
+  expect(widerSearches({ q: 'slow_call', view: 'all' })).toEqual([
+    ['Search names', { q: 'name~slow_call', view: 'all' }],
+    ['Clear filter', { q: '', view: 'all' }],
+  ])
+  expect(parsedList({ q: 'name~slow_call', view: 'all' })).toMatchObject({ problems: [] })
+  expect(namesOf({ q: 'two words', view: 'all' })).toEqual(['Clear filter'])
 })
 
 it('do not offer all calls where the filter is of whole traces or cannot be read', () => {

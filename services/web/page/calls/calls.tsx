@@ -111,7 +111,7 @@ export function Calls() {
     () => placedColumns(columns, { left: search.left, right: search.right }, widths, scaled, startedLetters, ofTraces),
     [columns, search.left, search.right, widths, startedLetters, ofTraces],
   )
-  const marks = useMarks(request, (index) => (calls.isOfOther ? undefined : calls.rowAt(index)?.id))
+  const marks = useMarks(request, (index) => (calls.isOfOther ? undefined : calls.rowAt(index)?.id), calls)
   const waiting = useLive({
     request,
     isOn: search.live === '1' && sort === usualSort && !calls.isFirst,

@@ -109,8 +109,11 @@ export function FilterLine({ project, q, parsed, refusal, onChange }: FilterProp
     pick(suggestions[takenAt], event.key === 'Enter' && written?.of === 'value')
   }
   const leave = (event: KeyboardEvent<HTMLInputElement>) => {
-    // Who has suggestions comes back to the line first.
-    if (!isOpen) event.currentTarget.blur()
+    // Who writes comes back to the line first, so that Enter searches; what was not asked for goes with the line.
+    if (!isOpen && (written === undefined || text === q)) {
+      setText(q)
+      event.currentTarget.blur()
+    }
     close()
   }
   const keys: Record<string, (event: KeyboardEvent<HTMLInputElement>) => void> = {

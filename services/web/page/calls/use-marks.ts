@@ -2,7 +2,8 @@
 import { useState } from 'react'
 import { baseUrl } from '../api/client.ts'
 import type { ListRequest } from '../engine/calls-search.ts'
-import { useMarked } from '../parts/use-list.ts'
+import type { Row } from '../engine/rows.ts'
+import { type List, useMarked } from '../parts/use-list.ts'
 import { ask } from '../worker/client.ts'
 
 /** Most calls that "all that match" marks. */
@@ -11,8 +12,13 @@ export const maxMarked = 100_000
 /**
  * Marks are kept by project and filter: another list begins without any.
  * @param idAt of this list: rows of another one, which still show, cannot be marked
+ * @param found of a search that goes on, or was given up, all rows are those that are found
  */
-export function useMarks(request: ListRequest | undefined, idAt: (index: number) => string | undefined) {
+export function useMarks(
+  request: ListRequest | undefined,
+  idAt: (index: number) => string | undefined,
+  { isPart, items = [] }: Pick<List<Row>, 'isPart' | 'items'>,
+) {
   const list = JSON.stringify([request?.project_id, request?.filter, request?.query])
   const marked = useMarked(list, idAt)
   const [found, setFound] = useState<{ list: string; ids: ReadonlySet<string>; fault?: string }>()
@@ -26,6 +32,7 @@ export function useMarks(request: ListRequest | undefined, idAt: (index: number)
     matches: all !== undefined && all.fault === undefined ? request : undefined,
     async all() {
       if (request === undefined) return
+      if (isPart) return marked.set(new Set(items.map(({ id }) => id)))
       try {
         const ids = new Set(await ask('ids', [baseUrl, { ...request, limit: maxMarked }]))
         marked.set(ids)

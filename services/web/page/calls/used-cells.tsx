@@ -77,9 +77,13 @@ const traceCells: readonly ((props: UsedProps) => ReactNode)[] = [
   ofTrace(({ totals: { models, cost, unpriced_models }, href }) => (
     <CostText cost={models.length === 0 ? null : cost} unpriced={unpriced_models} href={href} />
   )),
-  ofTrace(({ totals: { duration_ms }, href }) => (
-    <LinkedCell href={href} className="num second" title={`${duration_ms} ms, from the first start to the last end`}>
-      {duration(duration_ms)}{' '}
+  ofTrace(({ totals: { duration_ms, is_running }, href }) => (
+    <LinkedCell
+      href={href}
+      className="num second"
+      title={is_running ? 'still running' : `${duration_ms} ms, from the first start to the last end`}
+    >
+      {is_running ? 'running' : duration(duration_ms)}{' '}
     </LinkedCell>
   )),
   ofTrace(({ totals: { errors }, href }) => (

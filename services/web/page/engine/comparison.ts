@@ -171,7 +171,7 @@ export function changeOf(
   const tolerance = 1e-6 * Math.max(1, Math.abs(before), Math.abs(now))
   if (Math.abs(change.mean - value) > tolerance)
     // A run may leave rows that failed out of its mean.
-    return told(change.pairs < rows ? `only ${change.pairs} rows in both` : 'means count other rows')
+    return told(change.pairs < rows ? `only ${change.pairs} rows in both` : 'the runs leave out different rows')
   return { value, interval: change.interval, why: undefined }
 }
 

@@ -8,6 +8,7 @@ export type Totals = {
   errors: number
   spans: number
   duration_ms: number
+  is_running: boolean
   input_tokens: number
   output_tokens: number
   cost: number | null

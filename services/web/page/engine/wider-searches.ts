@@ -12,6 +12,8 @@ export function widerSearches(search: CallsSearch): [name: string, wider: CallsS
   // By `user` readers mostly mean whom a program serves, not whose key it has.
   const ofEndUser = q?.replaceAll(/(^|[\s(-])user([:=~])/g, '$1end_user$2')
   if (ofEndUser && ofEndUser !== q) wider.push([`Search for ${ofEndUser.slice(0, 80)}`, { ...search, q: ofEndUser }])
+  // Words are searched for in texts, not in names.
+  if (q !== undefined && /^[\p{L}\p{N}_.-]+$/u.test(q)) wider.push(['Search names', { ...search, q: `name~${q}` }])
   if (q) wider.push(['Clear filter', { ...search, q: '' }])
   return wider
 }

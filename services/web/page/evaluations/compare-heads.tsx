@@ -141,7 +141,12 @@ export function Heads({ data, ids, runs, lower, chosen, onChange }: HeadsProps) 
   }
   const isNumber = () => 'num'
   const others: Omit<Line, 'head'>[] = [
-    { name: 'Latency', classOf: isNumber, cell: (run) => duration(data.latency[run] ?? null) },
+    {
+      name: 'Prediction',
+      classOf: isNumber,
+      // As the list of runs has it; of a run that has not summed itself up, of its rows.
+      cell: (run) => duration(runs[run]?.predictionMs ?? data.latency[run] ?? null),
+    },
     {
       name: 'Tokens',
       classOf: isNumber,

@@ -57,7 +57,10 @@ function useLate(isOn: boolean, of: unknown): boolean {
   useEffect(() => {
     if (!isOn) return
     const timer = setTimeout(() => setLate({ of }), lateMs)
-    return () => clearTimeout(timer)
+    return () => {
+      clearTimeout(timer)
+      setLate(undefined)
+    }
   }, [isOn, of])
   return isOn && late !== undefined && late.of === of
 }
