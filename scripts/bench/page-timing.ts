@@ -51,8 +51,8 @@ export async function untilOpened(page: Page, url: string, ready: string): Promi
 }
 
 /**
- * Resolves once the page has loaded nothing for half a second. Playwright's `networkidle` also waits for requests of a
- * worker that went with its page.
+ * Resolves once the page's own thread has loaded nothing for half a second. Requests of its worker do not count, as they
+ * do in Playwright's `networkidle`.
  */
 export const untilQuiet = (page: Page): Promise<void> =>
   page.evaluate<void>(`new Promise((done) => {
